@@ -1,0 +1,17 @@
+//! The control plane: one RegistryActor, one ProviderActor per provider. The only place that names kameo.
+//!
+//! Actors own what changes and publish what calls read; no call ever waits in a mailbox.
+//!
+//! - The registry never awaits a provider in a handler; providers report to it by messages.
+//! - An actor only ever tells its supervisor, it never asks it: an ask in a circle would block both for ever.
+//! - A provider that dies for good must not take the registry with it: `on_link_died` always continues.
+//! - Actors are stopped by a message, never by `kill`, which does nothing after a supervised restart.
+
+mod mailbox;
+mod provider_actor;
+mod registry_actor;
+mod slot;
+mod start;
+mod status;
+
+pub(crate) use mailbox::RegistryMailbox;

@@ -1,0 +1,308 @@
+//! ProviderActor: owns one provider from its registration to its end.
+//!
+//! It starts incarnations, watches them, starts them again with back-off, reloads them, and reports every change to the
+//! registry. It never waits for a provider in a handler: whatever takes time is a task that it owns and that tells it
+//! the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kameo::Actor;
+use kameo::actor::{ActorRef, WeakActorRef};
+use kameo::error::Infallible;
+use kameo::message::{Context, Message};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use super::registry_actor::{Change, RegistryActor, Report};
+use super::start::{self, Blueprint, Started};
+use crate::metrics;
+use crate::provider::{ProviderEvent, Reason};
+use crate::registry::{Life, Listing, PreparedTool, ProviderHandle, RegistryError};
+
+/// Owns one provider.
+pub(super) struct ProviderActor {
+    charge: Charge,
+    me: WeakActorRef<Self>,
+    current: Option<Incarnation>,
+    /// The start that is under way, of a first, a next or a reloaded incarnation.
+    attempt: Option<Attempt>,
+    failures: u32,
+}
+
+/// What a provider actor is in charge of; the same for each of its own incarnations.
+#[derive(Clone)]
+pub(super) struct Charge {
+    pub(super) blueprint: Arc<Blueprint>,
+    pub(super) registry: WeakActorRef<RegistryActor>,
+    /// Tells this registration from an earlier one of the same name.
+    pub(super) serial: u64,
+    pub(super) tracker: TaskTracker,
+}
+
+struct Attempt {
+    _task: AbortOnDropHandle<()>,
+    reloads: Vec<oneshot::Sender<Result<(), RegistryError>>>,
+}
+
+/// An incarnation that is up.
+struct Incarnation {
+    charge: Charge,
+    handle: Arc<ProviderHandle>,
+    tools: Vec<Arc<PreparedTool>>,
+    since: Instant,
+    _watch: AbortOnDropHandle<()>,
+    listing: Option<AbortOnDropHandle<()>>,
+    /// The tools changed again while they were being listed.
+    stale: bool,
+}
+
+/// A start has ended.
+struct Attempted(Result<Started, String>);
+
+/// Something happened to an incarnation.
+struct Happened(Arc<ProviderHandle>, ProviderEvent);
+
+/// The tools of an incarnation were listed again.
+struct Relisted(Arc<ProviderHandle>, Result<Listing, String>);
+
+/// Make a fresh incarnation and swap it in.
+pub(super) struct ReloadProvider(pub(super) oneshot::Sender<Result<(), RegistryError>>);
+
+/// End in good order and tell when it is done.
+pub(super) struct Retire {
+    pub(super) drain: Duration,
+    pub(super) life: Life,
+    pub(super) done: oneshot::Sender<Result<(), RegistryError>>,
+}
+
+// === impl ProviderActor ===
+
+impl Actor for ProviderActor {
+    type Args = Charge;
+    type Error = Infallible;
+
+    async fn on_start(charge: Charge, me: ActorRef<Self>) -> Result<Self, Infallible> {
+        let mut actor = Self { charge, me: me.downgrade(), current: None, attempt: None, failures: 0 };
+        actor.begin(Duration::ZERO, Vec::new());
+        Ok(actor)
+    }
+}
+
+impl ProviderActor {
+    fn begin(&mut self, delay: Duration, reloads: Vec<oneshot::Sender<Result<(), RegistryError>>>) {
+        let (blueprint, me) = (Arc::clone(&self.charge.blueprint), self.me.clone());
+        let task = tokio::spawn(async move {
+            let started = start::start(&blueprint, delay).await;
+            metrics::record_start(&blueprint.name, started.is_ok());
+            tell(&me, Attempted(started)).await;
+        });
+        self.attempt = Some(Attempt { _task: AbortOnDropHandle::new(task), reloads });
+    }
+
+    fn up(&mut self, (handle, listing): Started) -> Change {
+        for rejected in &listing.rejected {
+            tracing::warn!(provider = %handle.name, tool = rejected.name, reason = rejected.reason, "tool left out");
+        }
+        if let Some(before) = self.current.take() {
+            before.retire(self.charge.blueprint.settings.drain, Life::Closed, None);
+        }
+        self.current = Some(Incarnation::new(&self.charge, &self.me, Arc::clone(&handle), listing.tools.clone()));
+        Change::Up(handle, listing)
+    }
+
+    fn down(&mut self, reason: String) -> Change {
+        if self.current.take().is_some_and(|ended| ended.since.elapsed() > self.charge.blueprint.settings.backoff.max) {
+            self.failures = 0;
+        }
+        self.failures += 1;
+        self.begin(self.charge.blueprint.settings.backoff.wait(self.failures), Vec::new());
+        Change::Down(reason)
+    }
+
+    async fn report(&self, change: Change) {
+        let report = Report { name: Arc::clone(&self.charge.blueprint.name), serial: self.charge.serial, change };
+        tell(&self.charge.registry, report).await;
+    }
+
+    fn is_current(&self, handle: &Arc<ProviderHandle>) -> bool {
+        self.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.handle, handle))
+    }
+}
+
+impl Message<Attempted> for ProviderActor {
+    type Reply = ();
+
+    async fn handle(&mut self, Attempted(started): Attempted, _ctx: &mut Context<Self, ()>) {
+        let reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
+        let failed = started.as_ref().err().map(|reason| RegistryError::StartFailed {
+            name: self.charge.blueprint.name.to_string(),
+            reason: reason.clone(),
+        });
+        match started {
+            Ok(started) => {
+                let change = self.up(started);
+                self.report(change).await;
+            }
+            // A failed reload leaves the old incarnation as it is.
+            Err(reason) if self.current.is_some() => {
+                tracing::warn!(provider = %self.charge.blueprint.name, reason, "reload failed");
+            }
+            Err(reason) => {
+                let change = self.down(reason);
+                self.report(change).await;
+            }
+        }
+        for reload in reloads {
+            drop(reload.send(failed.clone().map_or(Ok(()), Err)));
+        }
+    }
+}
+
+impl Message<Happened> for ProviderActor {
+    type Reply = ();
+
+    async fn handle(&mut self, Happened(handle, event): Happened, _ctx: &mut Context<Self, ()>) {
+        if !self.is_current(&handle) {
+            return;
+        }
+        match event {
+            ProviderEvent::ToolsChanged => {
+                if let Some(current) = &mut self.current {
+                    current.list_again(&self.me);
+                }
+            }
+            ProviderEvent::Ended(Reason(reason)) => {
+                handle.end(Life::Crashed, &reason);
+                let change = self.down(reason);
+                self.report(change).await;
+            }
+        }
+    }
+}
+
+impl Message<Relisted> for ProviderActor {
+    type Reply = ();
+
+    async fn handle(&mut self, Relisted(handle, listing): Relisted, _ctx: &mut Context<Self, ()>) {
+        let Some(current) = self.current.as_mut().filter(|current| Arc::ptr_eq(&current.handle, &handle)) else {
+            return;
+        };
+        current.listing = None;
+        if std::mem::take(&mut current.stale) {
+            current.list_again(&self.me);
+            return;
+        }
+        match listing {
+            Ok(listing) => {
+                current.tools.clone_from(&listing.tools);
+                self.report(Change::Up(handle, listing)).await;
+            }
+            Err(reason) => tracing::warn!(provider = %handle.name, reason, "tools could not be listed again"),
+        }
+    }
+}
+
+impl Message<ReloadProvider> for ProviderActor {
+    type Reply = ();
+
+    async fn handle(&mut self, ReloadProvider(done): ReloadProvider, _ctx: &mut Context<Self, ()>) {
+        let mut reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
+        reloads.push(done);
+        self.begin(Duration::ZERO, reloads);
+    }
+}
+
+impl Message<Retire> for ProviderActor {
+    type Reply = ();
+
+    async fn handle(&mut self, retire: Retire, ctx: &mut Context<Self, ()>) {
+        self.attempt = None;
+        match self.current.take() {
+            Some(current) => current.retire(retire.drain, retire.life, Some(retire.done)),
+            None => drop(retire.done.send(Ok(()))),
+        }
+        ctx.stop();
+    }
+}
+
+// === impl Incarnation ===
+
+impl Incarnation {
+    fn new(
+        charge: &Charge,
+        me: &WeakActorRef<ProviderActor>,
+        handle: Arc<ProviderHandle>,
+        tools: Vec<Arc<PreparedTool>>,
+    ) -> Self {
+        let watch = AbortOnDropHandle::new(tokio::spawn(watch(me.clone(), Arc::clone(&handle))));
+        let since = Instant::now();
+        Self { charge: charge.clone(), handle, tools, since, _watch: watch, listing: None, stale: false }
+    }
+
+    /// A change that comes while the tools are being listed makes that listing out of date.
+    fn list_again(&mut self, me: &WeakActorRef<ProviderActor>) {
+        if self.listing.is_some() {
+            self.stale = true;
+            return;
+        }
+        let (me, blueprint) = (me.clone(), Arc::clone(&self.charge.blueprint));
+        let (handle, before) = (Arc::clone(&self.handle), self.tools.clone());
+        let task = tokio::spawn(async move {
+            let listing = start::list_again(&blueprint, &handle, &before).await;
+            tell(&me, Relisted(handle, listing)).await;
+        });
+        self.listing = Some(AbortOnDropHandle::new(task));
+    }
+
+    fn retire(self, drain: Duration, life: Life, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
+        let (blueprint, handle) = (Arc::clone(&self.charge.blueprint), Arc::clone(&self.handle));
+        handle.end(Life::Draining, "it was replaced or removed");
+        self.charge.tracker.spawn(async move {
+            start::retire(blueprint, handle, drain, life).await;
+            if let Some(done) = done {
+                drop(done.send(Ok(())));
+            }
+        });
+    }
+}
+
+impl Drop for Incarnation {
+    /// An incarnation that was not retired has crashed, or its actor has: its calls end now.
+    fn drop(&mut self) {
+        if self.handle.life() == Life::Draining {
+            return;
+        }
+        if self.handle.life() == Life::Up {
+            self.handle.end(Life::Crashed, "its actor stopped");
+        }
+        let (handle, limit) = (Arc::clone(&self.handle), self.charge.blueprint.settings.close_timeout);
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.charge.tracker.spawn(async move { start::close(&*handle.invoker, limit).await });
+        }
+    }
+}
+
+/// Passes on what happens to an incarnation, until it has ended.
+async fn watch(actor: WeakActorRef<ProviderActor>, handle: Arc<ProviderHandle>) {
+    loop {
+        let event = handle.invoker.next_event().await;
+        let is_last = matches!(event, ProviderEvent::Ended(_));
+        tell(&actor, Happened(Arc::clone(&handle), event)).await;
+        if is_last {
+            return;
+        }
+    }
+}
+
+/// An actor that has gone needs to be told nothing.
+async fn tell<A, M>(actor: &WeakActorRef<A>, message: M)
+where
+    A: Message<M>,
+    M: Send + 'static,
+{
+    if let Some(actor) = actor.upgrade() {
+        drop(actor.tell(message).send().await);
+    }
+}

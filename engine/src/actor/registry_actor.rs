@@ -1,0 +1,242 @@
+//! RegistryActor: knows every provider in order of precedence and publishes the routing table.
+//!
+//! It takes batches to be run in tasks of its own, and otherwise sees no call.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kameo::Actor;
+use kameo::actor::{ActorId, ActorRef, Spawn, WeakActorRef};
+use kameo::error::{ActorStopReason, Infallible};
+use kameo::mailbox;
+use kameo::message::{Context, Message};
+use kameo::supervision::RestartPolicy;
+use tokio::sync::oneshot;
+
+use super::provider_actor::{Charge, ProviderActor, ReloadProvider};
+use super::slot::{Reply, Slot};
+use super::start::Blueprint;
+use super::status::SharedStatus;
+use crate::call::ToolBatch;
+use crate::dispatch::{self, BatchControl, EventSender, Registered};
+use crate::engine::Engine;
+use crate::provider::{ProviderConnector, ProviderSettings};
+use crate::registry::{Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
+use crate::result::BatchOutcome;
+
+/// A provider actor that panics this often within a minute is given up.
+const RESTARTS_PER_MINUTE: u32 = 5;
+
+/// Knows every provider.
+pub(super) struct RegistryActor {
+    engine: Arc<Engine>,
+    status: Arc<SharedStatus>,
+    /// In order of precedence.
+    providers: Vec<Slot>,
+    next_serial: u64,
+}
+
+/// Register a provider; `started` hears of its first start.
+pub(super) struct Register {
+    pub(super) connector: Arc<dyn ProviderConnector>,
+    pub(super) settings: ProviderSettings,
+    pub(super) started: Reply,
+}
+
+/// Take a provider out.
+pub(super) struct Unregister {
+    pub(super) name: String,
+    pub(super) done: Reply,
+}
+
+/// Make a fresh incarnation of a provider.
+pub(super) struct Reload {
+    pub(super) name: String,
+    pub(super) done: Reply,
+}
+
+/// A provider has changed.
+pub(super) struct Report {
+    pub(super) name: Arc<str>,
+    pub(super) serial: u64,
+    pub(super) change: Change,
+}
+
+/// How a provider has changed.
+pub(super) enum Change {
+    /// It is up, with these tools.
+    Up(Arc<ProviderHandle>, Listing),
+    /// It is down, for this reason.
+    Down(String),
+}
+
+/// Run a batch in a task of the registry.
+pub(super) struct Dispatch {
+    pub(super) batch: ToolBatch,
+    pub(super) control: Arc<BatchControl>,
+    pub(super) events: EventSender,
+    pub(super) outcome: oneshot::Sender<BatchOutcome>,
+    pub(super) registered: Registered,
+}
+
+/// Close every provider.
+pub(super) struct Close {
+    pub(super) done: oneshot::Sender<()>,
+}
+
+// === impl RegistryActor ===
+
+impl Actor for RegistryActor {
+    type Args = (Arc<Engine>, Arc<SharedStatus>);
+    type Error = Infallible;
+
+    async fn on_start((engine, status): Self::Args, _me: ActorRef<Self>) -> Result<Self, Infallible> {
+        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0 })
+    }
+
+    /// A provider actor that was given up costs its own tools, nobody else's.
+    async fn on_link_died(
+        &mut self,
+        _me: WeakActorRef<Self>,
+        id: ActorId,
+        reason: ActorStopReason,
+    ) -> Result<ControlFlow<ActorStopReason>, Infallible> {
+        if let Some(slot) = self.providers.iter_mut().find(|slot| slot.actor.id() == id) {
+            tracing::error!(provider = %slot.name, %reason, "provider actor was given up");
+            slot.fail(ProviderState::Failed, "its actor failed too often".to_owned());
+            self.publish();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl RegistryActor {
+    /// Publishes the routing table and the state of every provider.
+    fn publish(&self) {
+        let tools = self.providers.iter().flat_map(|slot| &slot.listing.tools);
+        let starting = self.providers.iter().filter_map(Slot::starting).collect();
+        let table = RoutingTable::following(&self.engine.table.load(), tools, starting);
+        for shadow in &table.shadowed {
+            tracing::warn!(hidden = %shadow.hidden, by = %shadow.by, "tool is shadowed by another of its name");
+        }
+        self.engine.table.store(Arc::new(table));
+        self.status.publish(self.providers.iter().map(Slot::published).collect());
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.providers.iter().position(|slot| *slot.name == *name)
+    }
+}
+
+impl Message<Register> for RegistryActor {
+    type Reply = ();
+
+    async fn handle(&mut self, message: Register, ctx: &mut Context<Self, ()>) {
+        let Register { connector, settings, started } = message;
+        let name: Arc<str> = connector.name().into();
+        let blueprint =
+            Arc::new(Blueprint { name: Arc::clone(&name), connector, settings, limits: self.engine.limits.clone() });
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let charge = Charge {
+            blueprint: Arc::clone(&blueprint),
+            registry: ctx.actor_ref().downgrade(),
+            serial,
+            tracker: self.engine.tracker.clone(),
+        };
+        let actor = ProviderActor::supervise(ctx.actor_ref(), charge)
+            .restart_policy(RestartPolicy::Transient)
+            .restart_limit(RESTARTS_PER_MINUTE, Duration::from_secs(60))
+            .spawn_with_mailbox(mailbox::bounded(self.engine.limits.mailbox_capacity))
+            .await;
+        let replaced = self.position(&name).map(|position| self.providers.remove(position));
+        self.providers.push(Slot::new(name, serial, blueprint, actor, started, replaced));
+        self.publish();
+    }
+}
+
+impl Message<Report> for RegistryActor {
+    type Reply = ();
+
+    async fn handle(&mut self, report: Report, _ctx: &mut Context<Self, ()>) {
+        let Some(slot) =
+            self.providers.iter_mut().find(|slot| slot.name == report.name && slot.serial == report.serial)
+        else {
+            return;
+        };
+        match report.change {
+            Change::Up(handle, listing) => slot.up(handle, listing),
+            Change::Down(reason) => {
+                tracing::warn!(provider = %slot.name, reason, "provider is down");
+                slot.fail(ProviderState::Down, reason);
+            }
+        }
+        self.publish();
+    }
+}
+
+impl Message<Unregister> for RegistryActor {
+    type Reply = ();
+
+    async fn handle(&mut self, Unregister { name, done }: Unregister, _ctx: &mut Context<Self, ()>) {
+        match self.position(&name) {
+            Some(position) => {
+                let slot = self.providers.remove(position);
+                let drain = slot.blueprint.settings.drain;
+                slot.retire(drain, Life::Closed, done);
+                self.publish();
+            }
+            None => drop(done.send(Err(RegistryError::UnknownProvider(name)))),
+        }
+    }
+}
+
+impl Message<Reload> for RegistryActor {
+    type Reply = ();
+
+    async fn handle(&mut self, Reload { name, done }: Reload, _ctx: &mut Context<Self, ()>) {
+        match self.position(&name) {
+            // A full or dead mailbox drops the sender, which tells the caller.
+            Some(position) => drop(self.providers[position].actor.tell(ReloadProvider(done)).try_send()),
+            None => drop(done.send(Err(RegistryError::UnknownProvider(name)))),
+        }
+    }
+}
+
+impl Message<Dispatch> for RegistryActor {
+    type Reply = ();
+
+    async fn handle(&mut self, message: Dispatch, _ctx: &mut Context<Self, ()>) {
+        let Dispatch { batch, control, events, outcome, registered } = message;
+        let engine = Arc::clone(&self.engine);
+        self.engine.tracker.spawn(async move {
+            let settled = dispatch::dispatch(&engine, batch, control, Some(events)).await;
+            drop(registered);
+            drop(outcome.send(settled));
+        });
+    }
+}
+
+impl Message<Close> for RegistryActor {
+    type Reply = ();
+
+    /// Goes on until it is stopped: stopping would stop the provider actors before they have ended in order.
+    async fn handle(&mut self, Close { done }: Close, _ctx: &mut Context<Self, ()>) {
+        let ends: Vec<_> = std::mem::take(&mut self.providers)
+            .into_iter()
+            .map(|slot| {
+                let (sender, receiver) = oneshot::channel();
+                slot.retire(Duration::ZERO, Life::Shutdown, sender);
+                receiver
+            })
+            .collect();
+        self.publish();
+        self.engine.tracker.spawn(async move {
+            for end in ends {
+                drop(end.await);
+            }
+            done.send(()).ok();
+        });
+    }
+}

@@ -1,0 +1,141 @@
+//! Slot: what the registry knows of one registered provider.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kameo::actor::ActorRef;
+use tokio::sync::oneshot;
+
+use super::provider_actor::{ProviderActor, Retire};
+use super::start::Blueprint;
+use super::status::PublishedSlot;
+use crate::registry::{Life, Listing, ProviderHandle, ProviderState, ProviderStatus, RegistryError, Starting};
+use crate::tool::NameForm;
+
+/// Where the end of something that takes time is told.
+pub(super) type Reply = oneshot::Sender<Result<(), RegistryError>>;
+
+/// A registered provider.
+pub(super) struct Slot {
+    pub(super) name: Arc<str>,
+    pub(super) serial: u64,
+    pub(super) blueprint: Arc<Blueprint>,
+    pub(super) actor: ActorRef<ProviderActor>,
+    /// Serves until this one is up.
+    predecessor: Option<ActorRef<ProviderActor>>,
+    /// What is routed, of this provider or still of its predecessor.
+    pub(super) listing: Listing,
+    handle: Option<Arc<ProviderHandle>>,
+    state: ProviderState,
+    reason: Option<String>,
+    starts: u32,
+    waiting: Option<Reply>,
+}
+
+// === impl Slot ===
+
+impl Slot {
+    pub(super) fn new(
+        name: Arc<str>,
+        serial: u64,
+        blueprint: Arc<Blueprint>,
+        actor: ActorRef<ProviderActor>,
+        started: Reply,
+        replaced: Option<Self>,
+    ) -> Self {
+        let mut slot = Self {
+            name,
+            serial,
+            blueprint,
+            actor,
+            predecessor: None,
+            listing: Listing::default(),
+            handle: None,
+            state: ProviderState::Starting,
+            reason: None,
+            starts: 0,
+            waiting: Some(started),
+        };
+        if let Some(replaced) = replaced {
+            slot.inherit(replaced);
+        }
+        slot
+    }
+
+    /// Of a chain of replacements that never came up, the one that still serves is kept.
+    fn inherit(&mut self, mut replaced: Self) {
+        self.listing = std::mem::take(&mut replaced.listing);
+        match replaced.predecessor.take() {
+            Some(serving) => {
+                self.predecessor = Some(serving);
+                let (done, _) = oneshot::channel();
+                replaced.retire(Duration::ZERO, Life::Closed, done);
+            }
+            None => self.predecessor = Some(replaced.actor),
+        }
+    }
+
+    pub(super) fn up(&mut self, handle: Arc<ProviderHandle>, listing: Listing) {
+        if self.handle.as_ref().is_none_or(|before| !Arc::ptr_eq(before, &handle)) {
+            self.starts += 1;
+        }
+        self.listing = listing;
+        self.handle = Some(handle);
+        self.state = ProviderState::Up;
+        self.reason = None;
+        if let Some(predecessor) = self.predecessor.take() {
+            let (done, _) = oneshot::channel();
+            tell_retire(&predecessor, self.blueprint.settings.drain, Life::Closed, done);
+        }
+        if let Some(waiting) = self.waiting.take() {
+            drop(waiting.send(Ok(())));
+        }
+    }
+
+    /// The tools keep their names: calls to them are `unavailable`, not unknown.
+    pub(super) fn fail(&mut self, state: ProviderState, reason: String) {
+        if let Some(waiting) = self.waiting.take() {
+            let failed = RegistryError::StartFailed { name: self.name.to_string(), reason: reason.clone() };
+            drop(waiting.send(Err(failed)));
+        }
+        self.state = state;
+        self.reason = Some(reason);
+    }
+
+    pub(super) fn retire(mut self, drain: Duration, life: Life, done: Reply) {
+        if let Some(predecessor) = self.predecessor.take() {
+            let (ignored, _) = oneshot::channel();
+            tell_retire(&predecessor, drain, life, ignored);
+        }
+        tell_retire(&self.actor, drain, life, done);
+    }
+
+    /// A provider without any listing yet.
+    pub(super) fn starting(&self) -> Option<Starting> {
+        let unlisted = self.listing.tools.is_empty() && self.state != ProviderState::Up;
+        let prefix = match self.blueprint.settings.name_form {
+            NameForm::Qualified => Some(format!("{}__", self.name)),
+            NameForm::Bare => None,
+        };
+        unlisted.then(|| Starting { provider: Arc::clone(&self.name), prefix, reason: self.reason.clone() })
+    }
+
+    pub(super) fn published(&self) -> PublishedSlot {
+        let status = ProviderStatus {
+            name: Arc::clone(&self.name),
+            kind: self.blueprint.connector.kind().as_str(),
+            state: self.state,
+            reason: self.reason.clone(),
+            tools: self.listing.tools.len(),
+            rejected: self.listing.rejected.clone(),
+            starts: self.starts,
+            in_flight: 0,
+        };
+        PublishedSlot { status, handle: self.handle.clone() }
+    }
+}
+
+/// A mailbox that is full or gone drops the sender, which counts as done.
+fn tell_retire(actor: &ActorRef<ProviderActor>, drain: Duration, life: Life, done: Reply) {
+    drop(actor.tell(Retire { drain, life, done }).try_send());
+}

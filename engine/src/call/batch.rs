@@ -1,0 +1,133 @@
+//! Calls and batches, as a backend hands them over.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ahash::RandomState;
+use tokio_util::sync::CancellationToken;
+
+use super::{BatchId, CallId, RawArguments, SessionKey, ToolExecutionContext, TurnId};
+use crate::json::JsonText;
+
+/// What the model said: one call.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// Id of the call. [`ToolBatch::new`] gives unique ids to calls whose id is missing or repeated.
+    pub call_id: CallId,
+    /// The name by which the model called the tool.
+    pub name: Arc<str>,
+    /// The arguments as the model wrote them.
+    pub arguments: RawArguments,
+    /// What the vendor wants back with the result, byte for byte.
+    pub opaque: Option<JsonText>,
+}
+
+/// The calls of one reply, to be run together.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolBatch {
+    /// Id of the batch; may be chosen by the caller.
+    pub id: BatchId,
+    /// The calls, in the model's order.
+    pub calls: Vec<ToolCall>,
+    /// The context that all calls share.
+    pub context: Arc<ToolExecutionContext>,
+    /// The session, by which a batch in flight can be found and cancelled.
+    pub session: Option<SessionKey>,
+    /// The turn of the session.
+    pub turn: Option<TurnId>,
+    /// Time for the whole batch, from its start. Without one each tool's own deadline holds alone.
+    pub deadline: Option<Duration>,
+    /// Ends the batch early from outside; one token may serve many batches.
+    pub cancel: Option<CancellationToken>,
+}
+
+// === impl ToolCall ===
+
+impl ToolCall {
+    /// A call with an id of its own.
+    pub fn new(call_id: impl Into<CallId>, name: impl Into<Arc<str>>, arguments: impl Into<RawArguments>) -> Self {
+        Self { call_id: call_id.into(), name: name.into(), arguments: arguments.into(), opaque: None }
+    }
+}
+
+// === impl ToolBatch ===
+
+impl ToolBatch {
+    /// A batch with a fresh id, no session and no deadline of its own.
+    ///
+    /// Calls whose id is empty or stands before are given unique ids `call_<n>`, so that each result can be told apart.
+    pub fn new(mut calls: Vec<ToolCall>) -> Self {
+        make_ids_unique(&mut calls);
+        Self {
+            id: BatchId::fresh(),
+            calls,
+            context: Arc::default(),
+            session: None,
+            turn: None,
+            deadline: None,
+            cancel: None,
+        }
+    }
+
+    /// The same batch in this context.
+    #[must_use]
+    pub fn with_context(mut self, context: Arc<ToolExecutionContext>) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// The same batch, in this session.
+    #[must_use]
+    pub fn with_session(mut self, session: SessionKey) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// The same batch with this much time from its start.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// The same batch, ended early when this token is cancelled.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancellationToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+}
+
+fn make_ids_unique(calls: &mut [ToolCall]) {
+    let mut seen: HashSet<CallId, RandomState> = HashSet::with_capacity_and_hasher(calls.len(), RandomState::new());
+    let mut repeated = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        if call.call_id.as_str().is_empty() || !seen.insert(call.call_id.clone()) {
+            repeated.push(index);
+        }
+    }
+    for index in repeated {
+        let fresh = (index + 1..)
+            .map(|n| CallId::from(format!("call_{n}")))
+            .find(|id| !seen.contains(id))
+            .unwrap_or_else(|| calls[index].call_id.clone());
+        seen.insert(fresh.clone());
+        calls[index].call_id = fresh;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_and_repeated_ids_become_unique_and_others_stay() {
+        let ids = ["a", "", "a", "call_2"];
+        let calls = ids.iter().map(|id| ToolCall::new(*id, "t", RawArguments::Absent)).collect();
+        let batch = ToolBatch::new(calls);
+        let given: Vec<&str> = batch.calls.iter().map(|call| call.call_id.as_str()).collect();
+        assert_eq!(given, ["a", "call_3", "call_4", "call_2"]);
+    }
+}

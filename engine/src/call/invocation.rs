@@ -1,0 +1,129 @@
+//! What a provider gets for one call: the invocation (what to run) and the call context (how to run it).
+//!
+//! Both are handles into the running batch: making them copies nothing.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Arguments, CallId, ToolExecutionContext};
+use crate::dispatch::{Progress, RunningBatch};
+use crate::provider::HostPort;
+use crate::tool::ToolSpec;
+
+/// What to run (seed 001, section 3.1): a call whose tool is known and whose arguments are checked.
+#[derive(Clone)]
+pub struct ToolInvocation {
+    batch: Arc<RunningBatch>,
+    index: usize,
+}
+
+/// How to run it: the conversation, the deadline, the cancel signal, progress, and the host.
+pub struct CallContext {
+    batch: Arc<RunningBatch>,
+    index: usize,
+    token: OnceLock<CancellationToken>,
+}
+
+// === impl ToolInvocation ===
+
+impl ToolInvocation {
+    pub(crate) fn new(batch: Arc<RunningBatch>, index: usize) -> Self {
+        Self { batch, index }
+    }
+
+    /// The tool's name within its provider.
+    pub fn tool_name(&self) -> &str {
+        &self.spec().name
+    }
+
+    /// The tool's declaration.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.batch.tool(self.index).spec
+    }
+
+    /// The checked arguments.
+    pub fn arguments(&self) -> &Arguments {
+        &self.batch.admitted[self.index].arguments
+    }
+
+    /// Id of the call.
+    pub fn call_id(&self) -> &CallId {
+        &self.batch.admitted[self.index].call.call_id
+    }
+
+    /// Session id.
+    pub fn session_id(&self) -> &str {
+        &self.batch.context.session_id
+    }
+
+    /// Chat stream id.
+    pub fn stream_id(&self) -> &str {
+        &self.batch.context.stream_id
+    }
+
+    /// Why the model chose the tool.
+    pub fn reasoning(&self) -> &str {
+        &self.batch.context.reasoning
+    }
+
+    /// Whatever else the backend says.
+    pub fn metadata(&self) -> &Map<String, Value> {
+        &self.batch.context.metadata
+    }
+}
+
+impl fmt::Debug for ToolInvocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolInvocation").field("call_id", self.call_id()).field("tool", &self.tool_name()).finish()
+    }
+}
+
+// === impl CallContext ===
+
+impl CallContext {
+    pub(crate) fn new(batch: Arc<RunningBatch>, index: usize) -> Self {
+        Self { batch, index, token: OnceLock::new() }
+    }
+
+    /// The conversation.
+    pub fn execution(&self) -> &Arc<ToolExecutionContext> {
+        &self.batch.context
+    }
+
+    /// When the engine gives the call up.
+    pub fn deadline(&self) -> Instant {
+        self.batch.admitted[self.index].deadline
+    }
+
+    /// A token that is cancelled when the call is: by its caller, its batch, its session, its deadline or the end of
+    /// its provider. Pass it to work that outlives the call's own future.
+    pub fn cancel_token(&self) -> &CancellationToken {
+        self.token.get_or_init(|| self.batch.token_of(self.index))
+    }
+
+    /// Whether the call is cancelled; for handlers that block and have to look for themselves.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel_token().is_cancelled()
+    }
+
+    /// Reports how far the call has come. Reports nobody takes in time are dropped, the newest last; nothing is sent
+    /// after the call has settled.
+    pub fn progress(&self, progress: Progress) {
+        self.batch.report(self.index, progress);
+    }
+
+    /// The bot backend behind the engine.
+    pub fn host(&self) -> &Arc<dyn HostPort> {
+        &self.batch.host
+    }
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext").field("index", &self.index).field("deadline", &self.deadline()).finish()
+    }
+}

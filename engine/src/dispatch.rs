@@ -1,0 +1,45 @@
+//! One batch, one direction: plan -> run -> collect -> aggregate.
+//!
+//! Nothing here awaits an actor or takes a lock that another batch holds. The registry's table is read once.
+
+mod call_run;
+mod collect;
+mod control;
+mod events;
+mod in_flight;
+mod outbox;
+mod plan;
+mod run;
+mod running;
+mod settled;
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::call::ToolBatch;
+use crate::engine::Engine;
+use crate::result::BatchOutcome;
+
+pub use control::BatchHandle;
+pub(crate) use control::{BatchControl, CancelReason};
+pub(crate) use events::EventSender;
+pub use events::{BatchEvent, BatchEvents, Progress};
+pub(crate) use in_flight::{BatchesInFlight, Registered};
+pub(crate) use running::RunningBatch;
+
+/// Runs a batch in the caller's task. Dropping the future cancels the batch.
+pub(crate) async fn dispatch(
+    engine: &Arc<Engine>,
+    batch: ToolBatch,
+    control: Arc<BatchControl>,
+    events: Option<EventSender>,
+) -> BatchOutcome {
+    let started = Instant::now();
+    let _drain = engine.tracker.token();
+    let plan = plan::plan(engine, batch, control, events, started);
+    let settled = run::run(engine, &plan.running).await;
+    let outcome = collect::collect(engine, plan, settled);
+    engine.metrics.record_batch(started.elapsed());
+    outcome
+}

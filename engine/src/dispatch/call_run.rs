@@ -1,0 +1,162 @@
+//! CallRun: one admitted call as a future that never panics and never forgets to give back what it holds.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+use super::RunningBatch;
+use super::settled::Settled;
+use crate::call::{CallContext, ToolInvocation};
+use crate::isolate;
+use crate::provider::InvokeResult;
+use crate::registry::{Permits, QueueFull};
+use crate::result::{CallError, Executed};
+use crate::text;
+
+/// One admitted call. Dropping it is its cancellation: the tool's future is dropped, its permits are given back.
+pub(super) struct CallRun {
+    batch: Arc<RunningBatch>,
+    place: usize,
+    stage: Stage,
+    /// Of the tool and of its provider.
+    permits: [Option<OwnedSemaphorePermit>; 2],
+    entered: Option<Instant>,
+}
+
+enum Stage {
+    /// Waits for permits.
+    Queued(BoxFuture<'static, Result<[Option<OwnedSemaphorePermit>; 2], QueueFull>>),
+    /// May enter the tool's body.
+    Ready,
+    /// In the tool's body.
+    Running(BoxFuture<'static, InvokeResult>),
+    /// Over.
+    Done,
+}
+
+// === impl CallRun ===
+
+impl CallRun {
+    /// Counts the call in and takes the permits that are free.
+    ///
+    /// # Errors
+    /// The provider closed since the batch was planned.
+    pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Result<Self, CallError> {
+        let tool = batch.tool(place);
+        tool.handle.enter(batch.context.locale)?;
+        let mut run =
+            Self { batch: Arc::clone(batch), place, stage: Stage::Ready, permits: [None, None], entered: None };
+        if tool.permits.is_some() || tool.handle.permits.is_some() {
+            run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
+        }
+        Ok(run)
+    }
+
+    fn take_permits(&mut self, tool: Option<Arc<Permits>>, provider: Option<Arc<Permits>>) {
+        let of_tool = tool.as_ref().and_then(|permits| permits.try_acquire());
+        let tool_is_free = of_tool.is_some() || tool.is_none();
+        let of_provider = if tool_is_free { provider.as_ref().and_then(|permits| permits.try_acquire()) } else { None };
+        if tool_is_free && (of_provider.is_some() || provider.is_none()) {
+            self.permits = [of_tool, of_provider];
+            return;
+        }
+        self.stage = Stage::Queued(
+            async move {
+                let of_tool = match (of_tool, tool) {
+                    (None, Some(permits)) => Some(permits.acquire().await?),
+                    (taken, _) => taken,
+                };
+                let of_provider = match provider {
+                    Some(permits) => Some(permits.acquire().await?),
+                    None => None,
+                };
+                Ok([of_tool, of_provider])
+            }
+            .boxed(),
+        );
+    }
+
+    fn enter(&mut self) -> Result<(), Settled> {
+        let now = Instant::now();
+        self.entered = Some(now);
+        self.batch.admitted[self.place].entered.store(true, Ordering::Release);
+        let invoker = Arc::clone(&self.batch.tool(self.place).handle.invoker);
+        let invocation = ToolInvocation::new(Arc::clone(&self.batch), self.place);
+        let context = CallContext::new(Arc::clone(&self.batch), self.place);
+        match isolate::catch(move || invoker.invoke(invocation, context)) {
+            Ok(future) => {
+                self.stage = Stage::Running(future);
+                Ok(())
+            }
+            Err(_panic) => Err(Settled::panicked(text::panicked(self.batch.context.locale), now, Instant::now())),
+        }
+    }
+
+    fn finish(&mut self, settled: Settled) -> Poll<Settled> {
+        self.drop_body();
+        Poll::Ready(settled)
+    }
+
+    /// A body whose drop panics has still settled; the panic stays here.
+    fn drop_body(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Done);
+        isolate::catch(move || drop(stage)).ok();
+    }
+}
+
+impl Future for CallRun {
+    type Output = Settled;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Settled> {
+        loop {
+            match &mut self.stage {
+                Stage::Queued(permits) => match std::task::ready!(permits.as_mut().poll(cx)) {
+                    Ok(permits) => {
+                        self.permits = permits;
+                        self.stage = Stage::Ready;
+                    }
+                    Err(QueueFull) => {
+                        let error = text::in_flight_limit(self.batch.context.locale);
+                        return self.finish(Settled::error(error, Executed::No, Instant::now()));
+                    }
+                },
+                Stage::Ready => {
+                    if let Err(settled) = self.enter() {
+                        return self.finish(settled);
+                    }
+                }
+                Stage::Running(body) => {
+                    let polled = isolate::catch(|| body.as_mut().poll(cx));
+                    let returned = match polled {
+                        Ok(Poll::Pending) => return Poll::Pending,
+                        Ok(Poll::Ready(returned)) => Ok(returned),
+                        Err(panicked) => Err(panicked),
+                    };
+                    let now = Instant::now();
+                    let entered = self.entered.unwrap_or(now);
+                    let settled = match returned {
+                        Ok(returned) => Settled::returned(returned, entered, now, &self.batch.engine.limits),
+                        Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
+                    };
+                    return self.finish(settled);
+                }
+                // Polled after its end: nothing more will come.
+                Stage::Done => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl Drop for CallRun {
+    fn drop(&mut self) {
+        self.drop_body();
+        self.permits = [None, None];
+        self.batch.tool(self.place).handle.leave();
+    }
+}

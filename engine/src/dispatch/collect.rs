@@ -1,0 +1,93 @@
+//! collect and aggregate: the ends of the calls become results in call order, with metrics and the stop flag.
+
+use std::sync::Arc;
+
+use super::plan::{Plan, Refused};
+use super::running::{Admitted, RunningBatch};
+use super::settled::Settled;
+use crate::call::ToolCall;
+use crate::engine::Engine;
+use crate::metrics::CallTimes;
+use crate::registry::PreparedTool;
+use crate::result::{BatchOutcome, CallResult, Repair};
+
+/// Makes the outcome of a batch whose calls have all settled.
+pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> BatchOutcome {
+    let Plan { batch_id, running, refused, _reservation } = plan;
+    let mut results = Vec::with_capacity(settled.len() + refused.len());
+    let mut refused = refused.into_iter().peekable();
+    for (place, settled) in settled.into_iter().enumerate() {
+        let admitted = &running.admitted[place];
+        while let Some(earlier) = refused.next_if(|refused| refused.index < admitted.index) {
+            results.push(refused_result(engine, &running, earlier));
+        }
+        results.push(admitted_result(&running, admitted, running.tool(place), settled));
+    }
+    for later in refused {
+        results.push(refused_result(engine, &running, later));
+    }
+    let stop_requested_by: Vec<_> = results
+        .iter()
+        .filter(|result| result.is_success() && result.result.effects.stop_after_execution)
+        .map(|result| result.call_id.clone())
+        .collect();
+    let stop = !stop_requested_by.is_empty();
+    if let Some(events) = &running.events {
+        events.batch_settled(stop);
+    }
+    BatchOutcome { batch_id, stop, stop_requested_by, results }
+}
+
+fn admitted_result(batch: &RunningBatch, admitted: &Admitted, tool: &PreparedTool, settled: Settled) -> CallResult {
+    let total = settled.ended.duration_since(batch.started);
+    let started =
+        settled.entered.map(|entered| (entered.duration_since(batch.started), settled.ended.duration_since(entered)));
+    tool.metrics.record(settled.status, CallTimes { total, started });
+    if let Some(kind) = settled.failure {
+        tool.metrics.record_failure(kind);
+    }
+    let arguments = Some(admitted.arguments.json().clone());
+    let head =
+        Head { index: admitted.index, call: &admitted.call, tool: Some(tool), repairs: admitted.repairs.clone() };
+    CallResult { arguments, ..head.result(batch, settled) }
+}
+
+fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
+    let Refused { index, call, route, settled } = refused;
+    let tool = route.map(|route| &*batch.table.routes[route].tool);
+    let total = settled.ended.duration_since(batch.started);
+    let metrics = tool.map_or(engine.metrics.unknown(), |tool| &tool.metrics);
+    metrics.record(settled.status, CallTimes { total, started: None });
+    Head { index, call: &call, tool, repairs: Vec::new() }.result(batch, settled)
+}
+
+/// What of a result is known before its call has run.
+struct Head<'a> {
+    index: usize,
+    call: &'a ToolCall,
+    tool: Option<&'a PreparedTool>,
+    repairs: Vec<Repair>,
+}
+
+// === impl Head ===
+
+impl Head<'_> {
+    fn result(self, batch: &RunningBatch, settled: Settled) -> CallResult {
+        let mut result = settled.result;
+        result.tool_name = Some(Arc::clone(&self.call.name));
+        CallResult {
+            index: self.index,
+            call_id: self.call.call_id.clone(),
+            tool: Arc::clone(&self.call.name),
+            origin: self.tool.map(|tool| Arc::clone(&tool.origin)),
+            status: settled.status,
+            result,
+            error: settled.error,
+            arguments: None,
+            repairs: self.repairs,
+            executed: settled.executed,
+            truncated: settled.truncated,
+            duration: settled.ended.duration_since(batch.started),
+        }
+    }
+}

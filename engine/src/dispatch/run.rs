@@ -1,0 +1,314 @@
+//! run: starts the admitted calls by their execution class and waits for all of them at once.
+//!
+//! One wait for everything: results, the earliest deadline, cancellation, the end of a provider. The timer and the
+//! registrations are made only when something is pending after the first poll.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, Sleep};
+
+use super::call_run::CallRun;
+use super::running::Admitted;
+use super::settled::Settled;
+use super::{CancelReason, RunningBatch};
+use crate::engine::Engine;
+use crate::registry::ProviderHandle;
+use crate::result::{CallError, ErrorCode, Executed};
+use crate::text;
+use crate::tool::ExecutionClass;
+
+/// Runs the admitted calls. The result holds one end per admitted call, in their order.
+pub(super) async fn run(engine: &Engine, batch: &Arc<RunningBatch>) -> Vec<Settled> {
+    let mut runner = Runner::new(batch);
+    runner.start_tasks();
+    runner.start_in_place(engine.limits.in_place_budget);
+    if runner.open > 0 {
+        runner.watch();
+        std::future::poll_fn(|cx| runner.poll_round(cx)).await;
+    }
+    runner.into_settled()
+}
+
+/// The calls of one batch while they run. Dropping it cancels what is still open.
+struct Runner<'a> {
+    batch: &'a Arc<RunningBatch>,
+    slots: Vec<Option<Settled>>,
+    open: usize,
+    /// Calls that were polled in place and are pending.
+    parked: FuturesUnordered<Parked>,
+    /// Calls in tasks of their own.
+    tasks: Vec<(usize, JoinHandle<()>)>,
+    /// The providers of open calls; each resolves when its incarnation has ended.
+    ended: FuturesUnordered<BoxFuture<'static, Arc<ProviderHandle>>>,
+    cancelled: Option<BoxFuture<'static, ()>>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+struct Parked {
+    place: usize,
+    run: CallRun,
+}
+
+/// Leaves something in the outbox whatever becomes of its task.
+struct Delivery {
+    batch: Arc<RunningBatch>,
+    place: usize,
+    settled: Option<Settled>,
+}
+
+// === impl Runner ===
+
+impl<'a> Runner<'a> {
+    fn new(batch: &'a Arc<RunningBatch>) -> Self {
+        let calls = batch.admitted.len();
+        Self {
+            batch,
+            slots: (0..calls).map(|_| None).collect(),
+            open: calls,
+            parked: FuturesUnordered::new(),
+            tasks: Vec::new(),
+            ended: FuturesUnordered::new(),
+            cancelled: None,
+            timer: None,
+        }
+    }
+
+    /// Starts what does not run in place, first, so that other threads can take it while this one goes on.
+    fn start_tasks(&mut self) {
+        for place in 0..self.slots.len() {
+            let class = self.batch.tool(place).class;
+            if matches!(class, ExecutionClass::Task | ExecutionClass::Blocking)
+                && let Some(run) = self.begin(place)
+            {
+                self.spawn(place, run, class == ExecutionClass::Blocking);
+            }
+        }
+    }
+
+    /// Polls each other call once. When they have used up their time, the rest become tasks.
+    fn start_in_place(&mut self, budget: std::time::Duration) {
+        let began = Instant::now();
+        let mut spent = false;
+        for place in 0..self.slots.len() {
+            let class = self.batch.tool(place).class;
+            if matches!(class, ExecutionClass::Task | ExecutionClass::Blocking) {
+                continue;
+            }
+            let Some(mut run) = self.begin(place) else { continue };
+            if spent {
+                self.spawn(place, run, false);
+                continue;
+            }
+            match Pin::new(&mut run).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(settled) => {
+                    spent = settled.ended.duration_since(began) > budget;
+                    self.settle(place, settled);
+                }
+                Poll::Pending => self.parked.push(Parked { place, run }),
+            }
+        }
+    }
+
+    fn begin(&mut self, place: usize) -> Option<CallRun> {
+        if let Some(events) = &self.batch.events {
+            let admitted = &self.batch.admitted[place];
+            events.started(admitted.index, &admitted.call);
+        }
+        match CallRun::new(self.batch, place) {
+            Ok(run) => Some(run),
+            Err(error) => {
+                self.settle(place, Settled::error(error, Executed::No, Instant::now()));
+                None
+            }
+        }
+    }
+
+    fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {
+        self.batch.outbox.expect_one();
+        let delivery = Delivery { batch: Arc::clone(self.batch), place, settled: None };
+        let task = if blocking {
+            let runtime = tokio::runtime::Handle::current();
+            tokio::task::spawn_blocking(move || delivery.deliver(runtime.block_on(run)))
+        } else {
+            tokio::spawn(async move { delivery.deliver(run.await) })
+        };
+        self.tasks.push((place, task));
+    }
+
+    /// Registers for the ends of the providers that open calls depend on, and for the caller's cancellation.
+    fn watch(&mut self) {
+        let mut watched: Vec<*const ProviderHandle> = Vec::new();
+        for place in 0..self.slots.len() {
+            let handle = &self.batch.tool(place).handle;
+            if self.slots[place].is_none() && !watched.contains(&Arc::as_ptr(handle)) {
+                watched.push(Arc::as_ptr(handle));
+                let handle = Arc::clone(handle);
+                self.ended.push(Box::pin(async move {
+                    handle.ended.cancelled().await;
+                    handle
+                }));
+            }
+        }
+        self.cancelled = self
+            .batch
+            .cancel
+            .clone()
+            .map(|token| -> BoxFuture<'static, ()> { Box::pin(async move { token.cancelled().await }) });
+    }
+
+    /// Looks once at everything that can settle a call. Cancellation comes first, so that it is never starved.
+    fn poll_round(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_cancel(cx);
+        while let Poll::Ready(Some(handle)) = self.ended.poll_next_unpin(cx) {
+            self.provider_ended(&handle);
+        }
+        while let Poll::Ready(Some((place, settled))) = self.parked.poll_next_unpin(cx) {
+            self.settle(place, settled);
+        }
+        self.batch.outbox.register(cx.waker());
+        for (place, settled) in self.batch.outbox.take() {
+            self.settle(place, settled);
+        }
+        while self.open > 0 {
+            if self.poll_timer(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.expire(Instant::now());
+        }
+        Poll::Ready(())
+    }
+
+    fn poll_cancel(&mut self, cx: &mut Context<'_>) {
+        self.batch.control.register(cx.waker());
+        let from_outside = self.cancelled.as_mut().is_some_and(|cancelled| cancelled.as_mut().poll(cx).is_ready());
+        if from_outside {
+            self.cancelled = None;
+        }
+        if let Some(reason) = self.batch.control.reason().or(from_outside.then_some(CancelReason::Batch)) {
+            let error = text::cancelled(self.batch.context.locale, reason.code());
+            self.abandon(|_, _| true, |_, _| error.clone());
+            return;
+        }
+        for call_id in self.batch.control.take_cancelled_calls() {
+            let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
+            self.abandon(|batch, place| batch.admitted[place].call.call_id == call_id, |_, _| error.clone());
+        }
+    }
+
+    fn provider_ended(&mut self, handle: &Arc<ProviderHandle>) {
+        let error = handle.why_ended(self.batch.context.locale);
+        self.abandon(|batch, place| Arc::ptr_eq(&batch.tool(place).handle, handle), |_, _| error.clone());
+    }
+
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let open = self.slots.iter().zip(&self.batch.admitted).filter(|(slot, _)| slot.is_none());
+        let Some(earliest) = open.map(|(_, admitted)| admitted.deadline).min() else { return Poll::Pending };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(earliest)));
+        if timer.deadline() != earliest {
+            timer.as_mut().reset(earliest);
+        }
+        timer.as_mut().poll(cx)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        let (locale, started) = (self.batch.context.locale, self.batch.started);
+        self.abandon(
+            |batch, place| batch.admitted[place].deadline <= now,
+            |admitted, entered| text::deadline(locale, admitted.deadline.duration_since(started), entered),
+        );
+    }
+
+    /// Settles open calls without their tools' answer, and tells the tools.
+    fn abandon(
+        &mut self,
+        concerned: impl Fn(&RunningBatch, usize) -> bool,
+        why: impl Fn(&Admitted, bool) -> CallError,
+    ) {
+        let places: Vec<usize> = (0..self.slots.len())
+            .filter(|place| self.slots[*place].is_none() && concerned(self.batch, *place))
+            .collect();
+        if places.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        for &place in &places {
+            let was_entered = self.batch.was_entered(place);
+            let error = why(&self.batch.admitted[place], was_entered);
+            self.settle(place, Settled::given_up(error, was_entered, now));
+            self.batch.give_up(place);
+        }
+        for (_, task) in self.tasks.iter().filter(|(place, _)| places.contains(place)) {
+            task.abort();
+        }
+        self.parked = std::mem::take(&mut self.parked).into_iter().filter(|p| !places.contains(&p.place)).collect();
+    }
+
+    /// The first end of a call is its end; whatever comes later is dropped.
+    fn settle(&mut self, place: usize, settled: Settled) {
+        if self.slots[place].is_some() {
+            return;
+        }
+        if let Some(events) = &self.batch.events {
+            let admitted = &self.batch.admitted[place];
+            let duration = settled.ended.duration_since(self.batch.started);
+            events.settled(admitted.index, &admitted.call, settled.status, duration);
+        }
+        self.slots[place] = Some(settled);
+        self.open -= 1;
+    }
+
+    fn into_settled(mut self) -> Vec<Settled> {
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
+    }
+}
+
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        if self.open == 0 {
+            return;
+        }
+        for (place, slot) in self.slots.iter().enumerate() {
+            if slot.is_none() {
+                self.batch.give_up(place);
+            }
+        }
+        for (_, task) in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+// === impl Parked ===
+
+impl Future for Parked {
+    type Output = (usize, Settled);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let settled = std::task::ready!(Pin::new(&mut self.run).poll(cx));
+        Poll::Ready((self.place, settled))
+    }
+}
+
+// === impl Delivery ===
+
+impl Delivery {
+    fn deliver(mut self, settled: Settled) {
+        self.settled = Some(settled);
+    }
+}
+
+impl Drop for Delivery {
+    /// A task that was aborted, or whose runtime shuts down, has nothing to deliver.
+    fn drop(&mut self) {
+        let settled = self.settled.take().unwrap_or_else(|| {
+            let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledShutdown);
+            Settled::given_up(error, self.batch.was_entered(self.place), Instant::now())
+        });
+        self.batch.outbox.push(self.place, settled);
+    }
+}

@@ -1,0 +1,124 @@
+//! RunningBatch: what is shared by a batch, its calls, and the handles that tools hold into it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::outbox::Outbox;
+use super::{BatchControl, EventSender, Progress};
+use crate::call::{Arguments, ToolCall, ToolExecutionContext};
+use crate::engine::Engine;
+use crate::provider::HostPort;
+use crate::registry::{PreparedTool, RoutingTable};
+use crate::result::Repair;
+
+/// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
+pub(crate) struct RunningBatch {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) context: Arc<ToolExecutionContext>,
+    pub(crate) host: Arc<dyn HostPort>,
+    /// The calls that passed the gates, in call order.
+    pub(crate) admitted: Box<[Admitted]>,
+    pub(super) table: Arc<RoutingTable>,
+    pub(super) started: Instant,
+    pub(super) control: Arc<BatchControl>,
+    pub(super) cancel: Option<CancellationToken>,
+    pub(super) events: Option<EventSender>,
+    pub(super) outbox: Outbox,
+    /// Tokens that tools have asked for, by their call's place in `admitted`.
+    tokens: Mutex<Vec<(usize, CancellationToken)>>,
+}
+
+/// A call that passed the gates.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    /// Place in the batch.
+    pub(crate) index: usize,
+    pub(crate) call: ToolCall,
+    pub(crate) arguments: Arguments,
+    pub(crate) repairs: Vec<Repair>,
+    pub(crate) deadline: Instant,
+    /// Place of its route in the table.
+    pub(super) route: usize,
+    /// Whether the tool's body was entered, which decides if the outcome of a call given up is unknown.
+    pub(super) entered: AtomicBool,
+}
+
+/// What all calls of a batch share, besides the calls.
+pub(super) struct Shared {
+    pub(super) context: Arc<ToolExecutionContext>,
+    pub(super) table: Arc<RoutingTable>,
+    pub(super) started: Instant,
+    pub(super) control: Arc<BatchControl>,
+    pub(super) cancel: Option<CancellationToken>,
+    pub(super) events: Option<EventSender>,
+}
+
+// === impl RunningBatch ===
+
+impl RunningBatch {
+    pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
+        let Shared { context, table, started, control, cancel, events } = shared;
+        Self {
+            engine: Arc::clone(engine),
+            host: Arc::clone(&engine.host),
+            outbox: Outbox::new(events.is_some()),
+            context,
+            admitted: admitted.into_boxed_slice(),
+            table,
+            started,
+            control,
+            cancel,
+            events,
+            tokens: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The tool of the admitted call at `place`.
+    pub(crate) fn tool(&self, place: usize) -> &Arc<PreparedTool> {
+        &self.table.routes[self.admitted[place].route].tool
+    }
+
+    pub(crate) fn report(&self, place: usize, progress: Progress) {
+        if let Some(events) = &self.events {
+            events.progress(self.admitted[place].index, progress);
+        }
+    }
+
+    /// A token for the call at `place`. A call that has been given up gets one that is cancelled already.
+    pub(crate) fn token_of(&self, place: usize) -> CancellationToken {
+        let token = CancellationToken::new();
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.outbox.is_given_up(place) {
+            token.cancel();
+        } else {
+            tokens.push((place, token.clone()));
+        }
+        token
+    }
+
+    /// Tells the tool of the call at `place`, wherever it is, that nobody waits for it any more.
+    pub(super) fn give_up(&self, place: usize) {
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        self.outbox.give_up(place);
+        tokens.retain(|(owner, token)| {
+            if *owner == place {
+                token.cancel();
+            }
+            *owner != place
+        });
+    }
+
+    pub(super) fn was_entered(&self, place: usize) -> bool {
+        self.admitted[place].entered.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for RunningBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningBatch").field("admitted", &self.admitted.len()).finish_non_exhaustive()
+    }
+}

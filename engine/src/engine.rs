@@ -1,0 +1,88 @@
+//! Engine: what all batches share, and what outlives each of them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use arc_swap::ArcSwap;
+use tokio_util::task::TaskTracker;
+
+use crate::dispatch::BatchesInFlight;
+use crate::limits::Limits;
+use crate::metrics::EngineMetrics;
+use crate::provider::HostPort;
+use crate::registry::RoutingTable;
+
+/// The data plane: published by the actors, read by batches.
+pub(crate) struct Engine {
+    pub(crate) table: ArcSwap<RoutingTable>,
+    pub(crate) limits: Limits,
+    pub(crate) host: Arc<dyn HostPort>,
+    pub(crate) metrics: EngineMetrics,
+    pub(crate) batches: BatchesInFlight,
+    /// Counts everything that has to end before the engine has: batches, and the tasks of providers that drain.
+    pub(crate) tracker: TaskTracker,
+    calls_in_flight: AtomicUsize,
+    closing: AtomicBool,
+}
+
+/// Room for calls, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    engine: Arc<Engine>,
+    calls: usize,
+}
+
+// === impl Engine ===
+
+impl Engine {
+    pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>) -> Self {
+        Self {
+            table: ArcSwap::default(),
+            limits,
+            host,
+            metrics: EngineMetrics::new(),
+            batches: BatchesInFlight::default(),
+            tracker: TaskTracker::new(),
+            calls_in_flight: AtomicUsize::new(0),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// Room for up to `wanted` calls, fewer when the engine is nearly full.
+    pub(crate) fn reserve(self: &Arc<Self>, wanted: usize) -> Reservation {
+        let before = self.calls_in_flight.fetch_add(wanted, Ordering::Relaxed);
+        let calls = wanted.min(self.limits.max_in_flight.saturating_sub(before));
+        self.calls_in_flight.fetch_sub(wanted - calls, Ordering::Relaxed);
+        Reservation { engine: Arc::clone(self), calls }
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// From now on no call is admitted.
+    pub(crate) fn begin_closing(&self) {
+        self.closing.store(true, Ordering::Release);
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+// === impl Reservation ===
+
+impl Reservation {
+    pub(crate) fn calls(&self) -> usize {
+        self.calls
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.engine.calls_in_flight.fetch_sub(self.calls, Ordering::Relaxed);
+    }
+}

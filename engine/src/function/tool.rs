@@ -1,0 +1,156 @@
+//! FunctionTool: a declaration and its handler.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use crate::call::{CallContext, ToolInvocation};
+use crate::json::JsonText;
+use crate::provider::InvokeResult;
+use crate::result::{ToolExecutionResult, result_from_json};
+use crate::tool::{ExecutionClass, ToolDef, ToolParam, ToolSpec};
+
+/// What a handler may fail with: a sentence for the model, or any error.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+pub(super) type Handler = Arc<dyn Fn(ToolInvocation, CallContext) -> BoxFuture<'static, InvokeResult> + Send + Sync>;
+
+/// A tool whose handler is in this process.
+#[derive(Clone)]
+pub struct FunctionTool {
+    pub(super) spec: ToolSpec,
+    pub(super) handler: Handler,
+}
+
+// === impl FunctionTool ===
+
+impl FunctionTool {
+    /// A tool from its declaration and an async handler that sees the whole call.
+    pub fn new<F, Fut>(spec: ToolSpec, handler: F) -> Self
+    where
+        F: Fn(ToolInvocation, CallContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = InvokeResult> + Send + 'static,
+    {
+        let spec = with_default(spec, ExecutionClass::Task);
+        Self { spec, handler: Arc::new(move |invocation, context| Box::pin(handler(invocation, context))) }
+    }
+
+    /// A tool from its declaration and a handler that may block its thread. The handler should look at
+    /// [`CallContext::is_cancelled`] when it takes long: a thread cannot be taken away from it.
+    pub fn blocking<F>(spec: ToolSpec, handler: F) -> Self
+    where
+        F: Fn(ToolInvocation, CallContext) -> InvokeResult + Send + Sync + 'static,
+    {
+        let handler = Arc::new(handler);
+        Self {
+            spec: with_default(spec, ExecutionClass::Blocking),
+            handler: Arc::new(move |invocation, context| {
+                let handler = Arc::clone(&handler);
+                Box::pin(async move { handler(invocation, context) })
+            }),
+        }
+    }
+
+    /// Plain text in, plain text out, no declared parameters (seed 004, `ToolFromFunc`). The handler gets the arguments
+    /// as JSON text.
+    pub fn from_fn<F, Fut>(name: &str, description: &str, handler: F) -> Self
+    where
+        F: Fn(String) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<String, HandlerError>> + Send + 'static,
+    {
+        Self::new(ToolSpec::new(name, description), move |invocation, _context| {
+            let work = handler(invocation.arguments().text().to_owned());
+            async move { Ok(text_result(work.await)) }
+        })
+    }
+
+    /// As [`FunctionTool::from_fn`], for handlers that want the call context (seed 004, `PluginToolV2`).
+    pub fn from_fn_with_context<F, Fut>(name: &str, description: &str, handler: F) -> Self
+    where
+        F: Fn(CallContext, String) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<String, HandlerError>> + Send + 'static,
+    {
+        Self::new(ToolSpec::new(name, description), move |invocation, context| {
+            let work = handler(context, invocation.arguments().text().to_owned());
+            async move { Ok(text_result(work.await)) }
+        })
+    }
+
+    /// JSON in, anything that serialises out, the schema made from the parameters (seed 004, `ToolFromJSONFunc`).
+    pub fn from_json_fn<T, F, Fut>(name: &str, description: &str, parameters: Vec<ToolParam>, handler: F) -> Self
+    where
+        T: Serialize,
+        F: Fn(JsonText) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, HandlerError>> + Send + 'static,
+    {
+        Self::new(ToolDef::build(name, description, parameters).into(), move |invocation, _context| {
+            let work = handler(invocation.arguments().json().clone());
+            async move { Ok(json_result(work.await)) }
+        })
+    }
+
+    /// As [`FunctionTool::from_json_fn`], for handlers that want the call context (seed 004, `PluginToolV2`).
+    pub fn from_json_fn_with_context<T, F, Fut>(
+        name: &str,
+        description: &str,
+        parameters: Vec<ToolParam>,
+        handler: F,
+    ) -> Self
+    where
+        T: Serialize,
+        F: Fn(CallContext, JsonText) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, HandlerError>> + Send + 'static,
+    {
+        Self::new(ToolDef::build(name, description, parameters).into(), move |invocation, context| {
+            let work = handler(context, invocation.arguments().json().clone());
+            async move { Ok(json_result(work.await)) }
+        })
+    }
+
+    /// The same tool, run in this way.
+    #[must_use]
+    pub fn with_execution(mut self, class: ExecutionClass) -> Self {
+        self.spec.execution = Some(class);
+        self
+    }
+
+    /// The same tool with its declaration changed.
+    #[must_use]
+    pub fn map_spec(mut self, change: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
+        self.spec = change(self.spec);
+        self
+    }
+
+    /// The declaration.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+}
+
+fn with_default(mut spec: ToolSpec, class: ExecutionClass) -> ToolSpec {
+    spec.execution.get_or_insert(class);
+    spec
+}
+
+fn text_result(returned: Result<String, HandlerError>) -> ToolExecutionResult {
+    match returned {
+        Ok(text) => ToolExecutionResult::success(text),
+        Err(error) => ToolExecutionResult::failure(error.to_string()),
+    }
+}
+
+pub(super) fn json_result<T: Serialize>(returned: Result<T, HandlerError>) -> ToolExecutionResult {
+    match returned.map(|value| JsonText::from_serialize(&value)) {
+        Ok(Ok(json)) => result_from_json(&json),
+        Ok(Err(error)) => ToolExecutionResult::failure(format!("marshal result: {error}")),
+        Err(error) => ToolExecutionResult::failure(error.to_string()),
+    }
+}
+
+impl fmt::Debug for FunctionTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionTool").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}

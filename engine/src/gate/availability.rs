@@ -1,0 +1,18 @@
+//! Gate: the provider says that its tools can be used in this chat.
+
+use super::{Gate, Refusal};
+use crate::call::ToolExecutionContext;
+use crate::isolate;
+use crate::registry::PreparedTool;
+use crate::result::{CallError, ErrorCode};
+
+/// A provider whose predicate panics is not available; its panic costs nobody else anything.
+pub(super) fn check(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
+    let reason = match isolate::catch(|| tool.handle.invoker.availability(&context.availability())) {
+        Ok(None) => return Ok(()),
+        Ok(Some(reason)) => reason.0,
+        Err(_) => "its availability check panicked".to_owned(),
+    };
+    let message = format!("the tool `{}` is not available here: {reason}", tool.spec.name);
+    Err(Gate::Availability.refuse(CallError::new(ErrorCode::ToolUnavailable, message)))
+}

@@ -1,0 +1,117 @@
+//! JSON text that is known to be valid, shared without copying.
+//!
+//! Owns [`JsonText`]. The text is the truth: integers keep all their digits and keys their order, because nothing is
+//! re-printed between the model, the tool and the history.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One valid JSON value as text. Cloning shares the text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct JsonText(Arc<str>);
+
+// === impl JsonText ===
+
+impl JsonText {
+    /// Checks that `text` is one JSON value and keeps it as it is, without the white space around it.
+    ///
+    /// # Errors
+    /// Gives serde's error with line and column when `text` is not JSON.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        let raw: &RawValue = serde_json::from_str(text)?;
+        Ok(Self(raw.get().into()))
+    }
+
+    /// Prints any serialisable value.
+    ///
+    /// # Errors
+    /// Fails when the value has no JSON form, such as a map whose keys are not text.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(text.into()))
+    }
+
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads the text into a Rust type.
+    ///
+    /// # Errors
+    /// Gives serde's error when the value does not fit the type.
+    pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// For text that a parser has already accepted.
+    pub(crate) fn trusted(text: Arc<str>) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&serde_json::Value> for JsonText {
+    fn from(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+impl From<serde_json::Value> for JsonText {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl From<Box<RawValue>> for JsonText {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.get().into())
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer).map_err(D::Error::custom)?;
+        Ok(Self::from(raw))
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_key_order_survive_a_round_trip() {
+        let text = r#"{"z":653247040368672768123456789,"a":1.10}"#;
+        let json = JsonText::parse(text).unwrap();
+        assert_eq!(serde_json::to_string(&json).unwrap(), text);
+        assert_eq!(serde_json::from_str::<JsonText>(text).unwrap(), json);
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_refused() {
+        assert!(JsonText::parse("{\"a\":NaN}").is_err());
+        assert!(JsonText::parse("{} {}").is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! Toolyard runs the tool calls that a bot's language model makes: every call of a batch in parallel on its provider,
+//! under deadlines, cancellable, with exactly one result per call in call order and the batch's stop flag.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use toolyard::{
+//!     FunctionProvider, FunctionTool, Limits, ProviderSettings, RawArguments, ToolBatch, ToolCall, ToolRegistry,
+//! };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let greet = FunctionTool::from_fn("greet", "Greets.", |_arguments| async { Ok("hello".to_owned()) });
+//! let registry = ToolRegistry::new(Limits::default());
+//! registry.register(Arc::new(FunctionProvider::new("demo").with_tool(greet)), ProviderSettings::default()).await?;
+//!
+//! let call = ToolCall::new("call_1", "greet", RawArguments::text("{}"));
+//! let outcome = registry.dispatch(ToolBatch::new(vec![call])).await;
+//! assert_eq!(outcome.results[0].history_content(), "hello");
+//! # registry.close(std::time::Duration::ZERO).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Install a `metrics` recorder before the first [`ToolRegistry`] is made: handles are resolved once and kept.
+#![warn(missing_docs)]
+
+mod actor;
+mod call;
+mod dialect;
+mod dispatch;
+mod engine;
+mod function;
+mod gate;
+mod isolate;
+mod json;
+mod limits;
+mod metrics;
+mod provider;
+mod registry;
+mod result;
+mod schema;
+mod text;
+mod tool;
+
+pub use tokio_util::sync::CancellationToken;
+
+pub use call::{
+    Actor, Arguments, BatchId, CallContext, CallId, Locale, RawArguments, SessionKey, Stage, ToolAvailabilityContext,
+    ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
+};
+pub use dialect::{Dialect, ParsedReply, ReplyError};
+pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};
+pub use function::{FunctionProvider, FunctionTool, HandlerError};
+pub use json::JsonText;
+pub use limits::Limits;
+pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+pub use provider::{
+    Backoff, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind, ProviderSettings,
+    Reason, ToolProvider,
+};
+pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry};
+pub use result::{
+    BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, Repair, RepairKind,
+    ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder, format_error_result,
+    format_list_result, format_tool_result, media_reference, result_from_json,
+};
+pub use schema::{ArgumentSchema, SchemaError};
+pub use tool::{ExecutionClass, NameForm, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolSpec, model_name};

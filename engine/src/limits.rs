@@ -1,0 +1,54 @@
+//! Every limit of the engine, with its unit and its default.
+
+use std::time::Duration;
+
+/// Limits of one engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Calls in one batch; those beyond are `overloaded` with `limit.batch`. Default 128.
+    pub max_batch_calls: usize,
+    /// Bytes of one call's arguments. Default 1 MiB.
+    pub max_argument_bytes: usize,
+    /// Depth of one call's arguments. Default 64.
+    pub max_argument_depth: usize,
+    /// Bytes of one call's text result; longer text is cut in the middle. Default 256 KiB.
+    pub max_result_text_bytes: usize,
+    /// Bytes of one call's whole result, media included; a larger one fails its call. Default 16 MiB.
+    pub max_result_bytes: usize,
+    /// Calls in flight in the whole engine; those beyond are `overloaded` with `limit.in_flight`. Default 65,536.
+    pub max_in_flight: usize,
+    /// Batches that [`crate::ToolRegistry::start`] may have in flight. Default 16,384.
+    pub max_batches: usize,
+    /// Deadline of a tool that has none of its own. Default 60 s.
+    pub tool_timeout_default: Duration,
+    /// Time that calls of one batch may take in place before the rest become tasks. Default 4 µs.
+    pub in_place_budget: Duration,
+    /// Tools of one provider; those beyond are left out, with a reason. Default 10,000.
+    pub max_tools_per_provider: usize,
+    /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
+    pub mailbox_capacity: usize,
+    /// Time for the registry to answer a control request. Default 5 s.
+    pub control_timeout: Duration,
+}
+
+// === impl Limits ===
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_batch_calls: 128,
+            max_argument_bytes: 1 << 20,
+            max_argument_depth: 64,
+            max_result_text_bytes: 256 << 10,
+            max_result_bytes: 16 << 20,
+            max_in_flight: 65_536,
+            max_batches: 16_384,
+            tool_timeout_default: Duration::from_secs(60),
+            in_place_budget: Duration::from_micros(4),
+            max_tools_per_provider: 10_000,
+            mailbox_capacity: 256,
+            control_timeout: Duration::from_secs(5),
+        }
+    }
+}

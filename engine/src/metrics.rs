@@ -1,0 +1,189 @@
+//! Every metric of the engine: names, units, labels, and the handles that the invoke path uses.
+//!
+//! Labels come from closed sets: registered providers and their tools, statuses, codes, gates. A name that a model made
+//! up is always `_unknown`. Handles are resolved at a tool's first call and kept; nothing is looked up per call.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use metrics::{
+    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+use crate::gate::Gate;
+use crate::result::{CallStatus, ErrorCode};
+
+/// Bucket bounds for all latencies, in seconds: 10 µs to 5 min.
+pub const LATENCY_BUCKETS_SECONDS: [f64; 20] = [
+    0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+    0.5, 1.0, 5.0, 30.0, 120.0, 300.0,
+];
+
+const CALLS_TOTAL: &str = "toolyard_calls_total";
+const CALL_SECONDS: &str = "toolyard_call_duration_seconds";
+const RUN_SECONDS: &str = "toolyard_call_run_seconds";
+const QUEUE_SECONDS: &str = "toolyard_call_queue_wait_seconds";
+const BATCH_SECONDS: &str = "toolyard_batch_duration_seconds";
+const FAILURES_TOTAL: &str = "toolyard_call_failures_total";
+const REFUSALS_TOTAL: &str = "toolyard_call_refusals_total";
+const CALLS_IN_FLIGHT: &str = "toolyard_calls_in_flight";
+const MAILBOX_DEPTH: &str = "toolyard_mailbox_depth";
+const PROVIDER_UP: &str = "toolyard_provider_up";
+const PROVIDER_STARTS: &str = "toolyard_provider_starts_total";
+
+/// Label value for everything that is not registered.
+const UNKNOWN: &str = "_unknown";
+
+/// Tells the installed recorder what each metric means. Call once, after installing it.
+pub fn describe_metrics() {
+    describe_counter!(CALLS_TOTAL, Unit::Count, "Calls by provider, tool and status.");
+    describe_histogram!(CALL_SECONDS, Unit::Seconds, "From the start of the batch to the end of the call.");
+    describe_histogram!(RUN_SECONDS, Unit::Seconds, "From the start of the tool to its end.");
+    describe_histogram!(QUEUE_SECONDS, Unit::Seconds, "From the start of the batch to the start of the tool.");
+    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "From the start of a batch to its outcome.");
+    describe_counter!(FAILURES_TOTAL, Unit::Count, "Calls that ran and failed, by provider and how they failed.");
+    describe_counter!(REFUSALS_TOTAL, Unit::Count, "Calls refused before they ran, by gate and code.");
+    describe_gauge!(CALLS_IN_FLIGHT, Unit::Count, "Calls in flight by provider.");
+    describe_gauge!(MAILBOX_DEPTH, Unit::Count, "Messages that wait at an actor.");
+    describe_gauge!(PROVIDER_UP, Unit::Count, "1 when the provider takes calls, else 0.");
+    describe_counter!(PROVIDER_STARTS, Unit::Count, "Attempts to start a provider, by how they ended.");
+}
+
+/// How a call that ran has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The tool said so.
+    Reported,
+    /// The provider broke, or answered with nonsense.
+    Exception,
+    /// The tool panicked.
+    Panic,
+    /// The provider went away.
+    Crash,
+}
+
+/// The handles of one tool.
+#[derive(Debug)]
+pub(crate) struct ToolMetrics {
+    provider: Arc<str>,
+    tool: Arc<str>,
+    by_status: [OnceLock<Counter>; CallStatus::ALL.len()],
+    latency: OnceLock<Latency>,
+}
+
+#[derive(Debug)]
+struct Latency {
+    call: Histogram,
+    run: Histogram,
+    queue: Histogram,
+}
+
+/// The handles that belong to no tool.
+#[derive(Debug)]
+pub(crate) struct EngineMetrics {
+    batch: OnceLock<Histogram>,
+    unknown: ToolMetrics,
+}
+
+/// The times of one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallTimes {
+    pub(crate) total: Duration,
+    /// Queue wait and run, where the tool was started.
+    pub(crate) started: Option<(Duration, Duration)>,
+}
+
+// === impl ToolMetrics ===
+
+impl ToolMetrics {
+    pub(crate) fn new(provider: Arc<str>, tool: Arc<str>) -> Self {
+        let by_status = std::array::from_fn(|_| OnceLock::new());
+        Self { provider, tool, by_status, latency: OnceLock::new() }
+    }
+
+    pub(crate) fn record(&self, status: CallStatus, times: CallTimes) {
+        self.by_status[status.index()].get_or_init(|| self.counter(status)).increment(1);
+        let latency = self.latency.get_or_init(|| self.latency());
+        latency.call.record(times.total.as_secs_f64());
+        if let Some((queue, run)) = times.started {
+            latency.queue.record(queue.as_secs_f64());
+            latency.run.record(run.as_secs_f64());
+        }
+    }
+
+    /// Failures are rare enough to be looked up.
+    pub(crate) fn record_failure(&self, kind: FailureKind) {
+        counter!(FAILURES_TOTAL, "provider" => shared(&self.provider), "kind" => kind.as_str()).increment(1);
+    }
+
+    fn counter(&self, status: CallStatus) -> Counter {
+        counter!(CALLS_TOTAL, "provider" => shared(&self.provider), "tool" => shared(&self.tool), "status" => status.as_str())
+    }
+
+    fn latency(&self) -> Latency {
+        let histogram =
+            |name: &'static str| histogram!(name, "provider" => shared(&self.provider), "tool" => shared(&self.tool));
+        Latency {
+            call: histogram(CALL_SECONDS),
+            run: histogram(RUN_SECONDS),
+            queue: histogram!(QUEUE_SECONDS, "provider" => shared(&self.provider)),
+        }
+    }
+}
+
+// === impl EngineMetrics ===
+
+impl EngineMetrics {
+    pub(crate) fn new() -> Self {
+        Self { batch: OnceLock::new(), unknown: ToolMetrics::new(UNKNOWN.into(), UNKNOWN.into()) }
+    }
+
+    /// Where calls are counted that lead to no tool.
+    pub(crate) fn unknown(&self) -> &ToolMetrics {
+        &self.unknown
+    }
+
+    pub(crate) fn record_batch(&self, duration: Duration) {
+        self.batch.get_or_init(|| histogram!(BATCH_SECONDS)).record(duration.as_secs_f64());
+    }
+}
+
+/// Counts a call that a gate refused.
+pub(crate) fn record_refusal(gate: Gate, code: ErrorCode) {
+    counter!(REFUSALS_TOTAL, "gate" => gate.as_str(), "code" => code.as_str()).increment(1);
+}
+
+/// Counts an attempt to start a provider.
+pub(crate) fn record_start(provider: &Arc<str>, up: bool) {
+    let outcome = if up { "up" } else { "failed" };
+    counter!(PROVIDER_STARTS, "provider" => shared(provider), "outcome" => outcome).increment(1);
+}
+
+pub(crate) fn in_flight_gauge(provider: &Arc<str>) -> Gauge {
+    gauge!(CALLS_IN_FLIGHT, "provider" => shared(provider))
+}
+
+pub(crate) fn up_gauge(provider: &Arc<str>) -> Gauge {
+    gauge!(PROVIDER_UP, "provider" => shared(provider))
+}
+
+pub(crate) fn mailbox_gauge(actor: &'static str) -> Gauge {
+    gauge!(MAILBOX_DEPTH, "actor" => actor)
+}
+
+fn shared(text: &Arc<str>) -> metrics::SharedString {
+    metrics::SharedString::from_shared(Arc::clone(text))
+}
+
+// === impl FailureKind ===
+
+impl FailureKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Exception => "exception",
+            Self::Panic => "panic",
+            Self::Crash => "crash",
+        }
+    }
+}

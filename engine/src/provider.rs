@@ -1,0 +1,134 @@
+//! What a provider is, and what it may ask of its host. The engine knows providers only by these traits.
+
+mod host;
+mod settings;
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::call::{CallContext, ToolAvailabilityContext, ToolInvocation};
+use crate::result::{ToolExecutionResult, ToolFailure};
+use crate::tool::ToolSpec;
+
+pub(crate) use host::NoHost;
+pub use host::{HostPort, HostRequest};
+pub use settings::{Backoff, ProviderSettings};
+
+/// What a call comes to: the tool's own result, or the failure of its provider.
+pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;
+
+/// A source of tools (seed 001, section 3.5). One value is one incarnation: a connection, a process, a set of handlers.
+pub trait ToolProvider: Send + Sync + 'static {
+    /// Name of the provider, unique in its registry.
+    fn name(&self) -> &str;
+
+    /// What kind of provider it is.
+    fn kind(&self) -> ProviderKind;
+
+    /// Lists everything the provider has, whatever the chat. Runs off the invoke path, under the start-up deadline;
+    /// dropping the future gives up.
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolSpec>, ToolFailure>>;
+
+    /// Runs one call. A tool that failed is an `Ok` with `success = false`; an `Err` says that the provider broke.
+    ///
+    /// Dropping the future is the call's cancellation: the provider passes it on to where the tool runs. Panics are
+    /// caught and cost only this call.
+    fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult>;
+
+    /// Gives everything back: connections, processes, tasks. Called once, after the last call has ended.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Why the tools cannot be used in this chat at this moment, if so. Synchronous and quick: it runs on the invoke
+    /// path and must not block.
+    fn availability(&self, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
+        let _ = context;
+        None
+    }
+
+    /// The next thing that happens to the provider by itself. The default never happens.
+    fn next_event(&self) -> BoxFuture<'_, ProviderEvent> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// Makes incarnations of a provider that can come and go.
+pub trait ProviderConnector: Send + Sync + 'static {
+    /// Name of the provider.
+    fn name(&self) -> &str;
+
+    /// What kind of provider it is.
+    fn kind(&self) -> ProviderKind;
+
+    /// Makes a fresh incarnation. Dropping the future gives up and leaves nothing behind.
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>>;
+}
+
+/// The kind of a provider, such as `mcp` or `function`; a label of the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProviderKind(&'static str);
+
+/// Why something cannot be used, in a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason(pub String);
+
+/// What happens to a provider by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProviderEvent {
+    /// Its tools have changed: list them again.
+    ToolsChanged,
+    /// Its connection or process is gone; calls in flight end at once.
+    Ended(Reason),
+}
+
+/// A provider that is always there: its one incarnation is the value itself.
+pub(crate) struct Standing(pub(crate) Arc<dyn ToolProvider>);
+
+// === impl ProviderKind ===
+
+impl ProviderKind {
+    /// A kind by its name.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for ProviderKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+// === impl Reason ===
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+// === impl Standing ===
+
+impl ProviderConnector for Standing {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn kind(&self) -> ProviderKind {
+        self.0.kind()
+    }
+
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>> {
+        let provider = Arc::clone(&self.0);
+        Box::pin(std::future::ready(Ok(provider)))
+    }
+}

@@ -1,0 +1,215 @@
+//! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
+
+mod error;
+mod handle;
+mod permits;
+mod prepared;
+mod status;
+mod table;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::actor::RegistryMailbox;
+use crate::call::{BatchId, SessionKey, ToolBatch, ToolCall, ToolExecutionContext};
+use crate::dialect::Dialect;
+use crate::dispatch::{self, BatchControl, BatchHandle, BatchesInFlight};
+use crate::engine::Engine;
+use crate::gate;
+use crate::limits::Limits;
+use crate::metrics;
+use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Standing, ToolProvider};
+use crate::result::{BatchOutcome, CallResult};
+use crate::tool::ToolSpec;
+
+pub use error::RegistryError;
+pub(crate) use handle::{Life, ProviderHandle};
+pub(crate) use permits::{Permits, QueueFull};
+pub use prepared::RejectedTool;
+pub(crate) use prepared::{Listing, PreparedTool, prepare};
+pub use status::{ProviderState, ProviderStatus};
+pub(crate) use table::{RoutingTable, Starting};
+
+/// The public handle of an engine (seed 001, section 3.6). Cloning shares the engine.
+///
+/// Needs a tokio runtime. Dropping the last clone stops its actors; [`ToolRegistry::close`] does so in good order.
+#[derive(Clone, Debug)]
+pub struct ToolRegistry {
+    engine: Arc<Engine>,
+    actor: RegistryMailbox,
+}
+
+/// A tool as a model may call it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ListedTool {
+    /// The name under which a model calls it.
+    pub model_name: Arc<str>,
+    /// Its declaration.
+    #[serde(flatten)]
+    pub spec: ToolSpec,
+}
+
+// === impl ToolRegistry ===
+
+impl ToolRegistry {
+    /// Starts an engine with these limits and no bot backend. Must be called in a tokio runtime.
+    pub fn new(limits: Limits) -> Self {
+        Self::with_host(limits, Arc::new(NoHost))
+    }
+
+    /// Starts an engine whose providers can ask this bot backend.
+    pub fn with_host(limits: Limits, host: Arc<dyn HostPort>) -> Self {
+        let engine = Arc::new(Engine::new(limits, host));
+        let actor = RegistryMailbox::spawn(&engine);
+        Self { engine, actor }
+    }
+
+    /// Registers a provider that is there already, and waits until its tools are listed.
+    ///
+    /// A provider of the same name is replaced: the new one takes the last place in precedence, the old one serves until
+    /// the new one is up, then finishes its calls in flight and is closed.
+    ///
+    /// # Errors
+    /// The registry is closed, or the provider cannot list its tools. It stays registered then and is tried again.
+    pub async fn register(
+        &self,
+        provider: Arc<dyn ToolProvider>,
+        settings: ProviderSettings,
+    ) -> Result<(), RegistryError> {
+        self.actor.register_and_wait(Arc::new(Standing(provider)), settings).await
+    }
+
+    /// Registers a provider that has to be started, and does not wait for it: see [`ToolRegistry::wait_started`].
+    /// Replaces one of the same name like [`ToolRegistry::register`].
+    ///
+    /// # Errors
+    /// The registry is closed.
+    pub async fn launch(
+        &self,
+        connector: Arc<dyn ProviderConnector>,
+        settings: ProviderSettings,
+    ) -> Result<(), RegistryError> {
+        self.actor.register(connector, settings).await
+    }
+
+    /// Waits until no provider is in its first start any more, or until `timeout` has passed.
+    pub async fn wait_started(&self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
+        let mut changes = self.actor.changes();
+        while self.providers().iter().any(|provider| provider.state == ProviderState::Starting) {
+            if tokio::time::timeout_at(deadline, changes.changed()).await.map_or(true, |change| change.is_err()) {
+                return;
+            }
+        }
+    }
+
+    /// Takes a provider out: its tools are gone at once, its calls in flight finish within its `drain` time, then it is
+    /// closed. Returns when it is.
+    ///
+    /// # Errors
+    /// No provider has this name, or the registry is closed.
+    pub async fn unregister(&self, name: &str) -> Result<(), RegistryError> {
+        self.actor.unregister(name).await
+    }
+
+    /// Makes a fresh incarnation of a provider and swaps it in when it is up; the old one finishes its calls. On failure
+    /// the old one stays.
+    ///
+    /// # Errors
+    /// No provider has this name, the fresh incarnation did not start, or the registry is closed.
+    pub async fn reload(&self, name: &str) -> Result<(), RegistryError> {
+        self.actor.reload(name).await
+    }
+
+    /// Every provider, in order of precedence, with its state.
+    pub fn providers(&self) -> Vec<ProviderStatus> {
+        self.actor.statuses()
+    }
+
+    /// The tools that a model may see in this context, sorted by model name.
+    pub fn list_tools(&self, context: &ToolExecutionContext) -> Vec<ListedTool> {
+        let table = self.engine.table.load();
+        table
+            .routes
+            .iter()
+            .filter(|route| gate::may_list(&route.tool, context).is_ok())
+            .map(|route| ListedTool { model_name: Arc::clone(&route.model_name), spec: route.tool.spec.clone() })
+            .collect()
+    }
+
+    /// The declaration of the tool with this model name.
+    pub fn get_tool_spec(&self, model_name: &str) -> Option<ToolSpec> {
+        let table = self.engine.table.load();
+        table.find(model_name).map(|route| table.routes[route].tool.spec.clone())
+    }
+
+    /// Whether a model name leads to a tool.
+    pub fn has_tool(&self, model_name: &str) -> bool {
+        self.engine.table.load().find(model_name).is_some()
+    }
+
+    /// The definitions of the tools that a model may see in this context, in a vendor's form, sorted by model name.
+    pub fn get_llm_definitions(&self, context: &ToolExecutionContext, dialect: Dialect) -> Value {
+        dialect.definitions(&self.list_tools(context))
+    }
+
+    /// Runs one call, as a batch of one.
+    pub async fn invoke(&self, call: ToolCall, context: Arc<ToolExecutionContext>) -> Option<CallResult> {
+        self.dispatch(ToolBatch::new(vec![call]).with_context(context)).await.results.pop()
+    }
+
+    /// Runs a batch in the caller's own task: the fast way for embedders. Exactly one result per call, in call order.
+    ///
+    /// Dropping the future cancels the batch. A batch with a session can also be cancelled through
+    /// [`ToolRegistry::cancel_session`].
+    pub async fn dispatch(&self, batch: ToolBatch) -> BatchOutcome {
+        let control = Arc::new(BatchControl::default());
+        let _registered = batch
+            .session
+            .clone()
+            .and_then(|session| BatchesInFlight::register(&self.engine, batch.id.clone(), Some(session), &control));
+        dispatch::dispatch(&self.engine, batch, control, None).await
+    }
+
+    /// Runs a batch in a task that the registry owns: it outlives its caller, can be found by its id, and is drained
+    /// when the registry closes.
+    ///
+    /// # Errors
+    /// A batch with this id is in flight, too many batches are, or the registry is closed.
+    pub async fn start(&self, batch: ToolBatch) -> Result<BatchHandle, RegistryError> {
+        self.actor.start(&self.engine, batch).await
+    }
+
+    /// Cancels a batch in flight. Says whether there was one with this id.
+    pub fn cancel_batch(&self, id: &BatchId) -> bool {
+        self.engine.batches.cancel(id)
+    }
+
+    /// Cancels every batch of a session. Says how many were in flight.
+    pub fn cancel_session(&self, session: &SessionKey) -> usize {
+        self.engine.batches.cancel_session(session)
+    }
+
+    /// Brings the gauges up to date; call before the metrics are read.
+    pub fn publish_gauges(&self) {
+        for status in self.providers() {
+            metrics::up_gauge(&status.name).set(f64::from(u8::from(status.state == ProviderState::Up)));
+            metrics::in_flight_gauge(&status.name).set(status.in_flight as f64);
+        }
+        metrics::mailbox_gauge("registry").set(self.actor.depth() as f64);
+    }
+
+    /// Closes the engine: no call is admitted any more, batches in flight may finish within `grace` and are cancelled
+    /// then, every provider is closed.
+    pub async fn close(&self, grace: Duration) {
+        self.engine.begin_closing();
+        self.engine.tracker.close();
+        drop(tokio::time::timeout(grace, self.engine.tracker.wait()).await);
+        self.engine.batches.cancel_all();
+        self.actor.close().await;
+    }
+}

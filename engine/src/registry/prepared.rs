@@ -1,0 +1,110 @@
+//! PreparedTool: a listed tool with everything that its calls need, made once.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Permits, ProviderHandle};
+use crate::limits::Limits;
+use crate::metrics::ToolMetrics;
+use crate::provider::ProviderSettings;
+use crate::result::ToolOrigin;
+use crate::schema::ArgumentSchema;
+use crate::tool::{ExecutionClass, ToolId, ToolSpec};
+
+/// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
+#[derive(Debug)]
+pub(crate) struct PreparedTool {
+    pub(crate) spec: ToolSpec,
+    pub(crate) origin: Arc<ToolOrigin>,
+    /// The name that a model would call it by, before it is made legal.
+    pub(crate) wanted_name: String,
+    pub(crate) schema: ArgumentSchema,
+    pub(crate) class: ExecutionClass,
+    pub(crate) timeout: Duration,
+    pub(crate) permits: Option<Arc<Permits>>,
+    pub(crate) metrics: ToolMetrics,
+    pub(crate) handle: Arc<ProviderHandle>,
+}
+
+/// A tool that is left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct RejectedTool {
+    /// Its name within its provider.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// The tools of one incarnation, in the order of the listing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) tools: Vec<Arc<PreparedTool>>,
+    pub(crate) rejected: Vec<RejectedTool>,
+}
+
+/// Makes a listing callable. A bad tool is left out, with its reason, and harms no other.
+///
+/// Tools of the same incarnation that have not changed since `before` are taken over as they are, so that calls in
+/// flight and new ones share their limits.
+pub(crate) fn prepare(
+    specs: Vec<ToolSpec>,
+    handle: &Arc<ProviderHandle>,
+    settings: &ProviderSettings,
+    limits: &Limits,
+    before: &[Arc<PreparedTool>],
+) -> Listing {
+    let mut listing = Listing::default();
+    for mut spec in specs {
+        spec.provider_name = Arc::clone(&handle.name);
+        spec.provider_type = handle.kind.as_str().into();
+        if !spec.enabled || settings.disabled_tools.iter().any(|name| **name == *spec.name) {
+            continue;
+        }
+        match check(&spec, &listing, limits) {
+            Err(reason) => listing.rejected.push(RejectedTool { name: spec.name.to_string(), reason }),
+            Ok(schema) => {
+                let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
+                let tool = known.map_or_else(|| Arc::new(build(spec, schema, handle, settings, limits)), Arc::clone);
+                listing.tools.push(tool);
+            }
+        }
+    }
+    listing
+}
+
+fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<ArgumentSchema, String> {
+    if spec.name.trim().is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    if listing.tools.iter().any(|tool| tool.spec.name == spec.name) {
+        return Err("its provider lists the name twice; the first is used".to_owned());
+    }
+    if listing.tools.len() >= limits.max_tools_per_provider {
+        return Err(format!("its provider has more than {} tools", limits.max_tools_per_provider));
+    }
+    ArgumentSchema::compile(&spec.parameters_schema).map_err(|error| error.to_string())
+}
+
+fn build(
+    spec: ToolSpec,
+    schema: ArgumentSchema,
+    handle: &Arc<ProviderHandle>,
+    settings: &ProviderSettings,
+    limits: &Limits,
+) -> PreparedTool {
+    let origin = ToolOrigin { tool_id: ToolId::new(&handle.name, &spec.name), provider: Arc::clone(&handle.name) };
+    let permits = |limit: NonZeroUsize| Arc::new(Permits::new(limit, settings.max_queued));
+    PreparedTool {
+        origin: Arc::new(origin),
+        wanted_name: settings.name_form.wanted(&handle.name, &spec.name),
+        schema,
+        class: spec.execution.unwrap_or(settings.execution),
+        timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
+        permits: spec.max_in_flight.map(permits),
+        metrics: ToolMetrics::new(Arc::clone(&handle.name), Arc::clone(&spec.name)),
+        handle: Arc::clone(handle),
+        spec,
+    }
+}

@@ -1,0 +1,109 @@
+//! RoutingTable: the immutable snapshot that every batch reads.
+//!
+//! It maps each model name to its tool. A batch loads it once and works on it to its end, whatever changes meanwhile.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ahash::RandomState;
+
+use super::PreparedTool;
+use crate::call::Locale;
+use crate::result::CallError;
+use crate::text;
+use crate::tool::ModelNames;
+
+/// How many removed names are remembered, so that calls to them can be told that the tool is gone.
+const MAX_REMOVED: usize = 4096;
+
+/// Which model name leads to which tool.
+#[derive(Debug, Default)]
+pub(crate) struct RoutingTable {
+    pub(crate) generation: u64,
+    /// Sorted by model name.
+    pub(crate) routes: Vec<Route>,
+    by_name: HashMap<Arc<str>, usize, RandomState>,
+    removed: HashSet<Arc<str>, RandomState>,
+    /// Providers that have not listed anything yet, with the prefix of their tools where they have one.
+    starting: Vec<Starting>,
+    pub(crate) shadowed: Vec<Shadow>,
+}
+
+/// One way from a model name to a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) model_name: Arc<str>,
+    pub(crate) tool: Arc<PreparedTool>,
+}
+
+/// A provider whose first listing is awaited.
+#[derive(Clone, Debug)]
+pub(crate) struct Starting {
+    pub(crate) provider: Arc<str>,
+    pub(crate) prefix: Option<String>,
+    /// Why it has not come up, once an attempt has failed.
+    pub(crate) reason: Option<String>,
+}
+
+/// A tool that cannot be called because another has its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shadow {
+    pub(crate) hidden: Arc<str>,
+    pub(crate) by: Arc<str>,
+}
+
+// === impl RoutingTable ===
+
+impl RoutingTable {
+    /// Builds the table that follows `before`, from the tools of all providers in order of precedence.
+    pub(crate) fn following<'a>(
+        before: &Self,
+        tools: impl Iterator<Item = &'a Arc<PreparedTool>>,
+        starting: Vec<Starting>,
+    ) -> Self {
+        let mut names = ModelNames::default();
+        let mut owners: HashMap<&str, &Arc<PreparedTool>, RandomState> = HashMap::default();
+        let mut table = Self { generation: before.generation + 1, starting, ..Self::default() };
+        for tool in tools {
+            match names.assign(&tool.wanted_name) {
+                Ok(model_name) => {
+                    owners.insert(&tool.wanted_name, tool);
+                    table.routes.push(Route { model_name, tool: Arc::clone(tool) });
+                }
+                Err(_shadowed) => {
+                    let by =
+                        owners.get(tool.wanted_name.as_str()).map_or("another tool", |by| by.origin.tool_id.as_str());
+                    table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by: by.into() });
+                }
+            }
+        }
+        table.routes.sort_by(|a, b| a.model_name.cmp(&b.model_name));
+        table.by_name =
+            table.routes.iter().enumerate().map(|(index, route)| (Arc::clone(&route.model_name), index)).collect();
+        table.removed = removed(before, &table);
+        table
+    }
+
+    /// The place of the tool with this model name in `routes`.
+    pub(crate) fn find(&self, model_name: &str) -> Option<usize> {
+        self.by_name.get(model_name).copied()
+    }
+
+    /// Why a name leads nowhere.
+    pub(crate) fn why_missing(&self, model_name: &str, locale: Locale) -> CallError {
+        if self.removed.contains(model_name) {
+            return text::removed_tool(locale, model_name);
+        }
+        let belongs = |starting: &&Starting| starting.prefix.as_deref().is_some_and(|p| model_name.starts_with(p));
+        match self.starting.iter().find(belongs) {
+            Some(Starting { provider, reason: Some(reason), .. }) => text::provider_down(locale, provider, reason),
+            Some(Starting { provider, .. }) => text::provider_starting(locale, provider),
+            None => text::unknown_tool(locale, model_name),
+        }
+    }
+}
+
+fn removed(before: &RoutingTable, now: &RoutingTable) -> HashSet<Arc<str>, RandomState> {
+    let gone = before.routes.iter().map(|route| &route.model_name);
+    gone.chain(&before.removed).filter(|name| now.find(name).is_none()).take(MAX_REMOVED).cloned().collect()
+}

@@ -1,0 +1,218 @@
+//! Why a call has no success: a stable code, a sentence, and the place.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::CallStatus;
+
+/// Why a call did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CallError {
+    /// Stable code, for programs.
+    pub code: ErrorCode,
+    /// A sentence that a model or a person can act on. Never holds argument values or secrets.
+    pub message: Cow<'static, str>,
+    /// JSON pointer of the place in the arguments, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+}
+
+/// A provider that broke, as against a tool that ran and failed.
+///
+/// A tool's own failure is a [`crate::ToolExecutionResult`] with `success = false`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ToolFailure {
+    /// Stable code; decides the status of the call.
+    pub code: ErrorCode,
+    /// A sentence for people.
+    pub message: Cow<'static, str>,
+    /// Whether the tool may have started; decides about retries and "outcome unknown".
+    pub sent: Sent,
+}
+
+/// Whether a call reached its tool before the provider broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Certainly not.
+    No,
+    /// Nobody knows.
+    Maybe,
+    /// Certainly.
+    Yes,
+}
+
+/// Stable error codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// The arguments are not JSON.
+    ArgumentsSyntax,
+    /// The arguments are JSON, but no object.
+    ArgumentsNotObject,
+    /// The arguments do not fit the tool's schema.
+    ArgumentsSchema,
+    /// An object in the arguments has a key twice.
+    ArgumentsDuplicateKey,
+    /// The arguments are over the size limit.
+    ArgumentsTooLarge,
+    /// The arguments are nested too deep.
+    ArgumentsTooDeep,
+    /// The arguments were cut off.
+    ArgumentsTruncated,
+    /// No tool has this name.
+    ToolUnknown,
+    /// A tool had this name until its provider removed it.
+    ToolRemoved,
+    /// The tool ran and failed.
+    ToolFailed,
+    /// The tool panicked.
+    ToolPanicked,
+    /// The tool's result cannot be used.
+    ToolResultInvalid,
+    /// The tool cannot be used in this chat or at this moment.
+    ToolUnavailable,
+    /// The provider is still starting.
+    ProviderStarting,
+    /// The provider is down or disabled.
+    ProviderDown,
+    /// The provider went away during the call.
+    ProviderCrashed,
+    /// The provider failed too often and is left alone for a while.
+    ProviderBreakerOpen,
+    /// The provider answered with something that is not its protocol.
+    ProviderProtocol,
+    /// The batch has more calls than allowed.
+    LimitBatch,
+    /// Too many calls are in flight.
+    LimitInFlight,
+    /// A rate limit is reached.
+    LimitRate,
+    /// A quota is used up.
+    LimitQuota,
+    /// The deadline passed.
+    DeadlineExceeded,
+    /// This call was cancelled.
+    CancelledCall,
+    /// The batch was cancelled.
+    CancelledBatch,
+    /// The session was cancelled.
+    CancelledSession,
+    /// Toolyard is shutting down.
+    CancelledShutdown,
+    /// Policy forbids the call.
+    PolicyDenied,
+}
+
+// === impl ErrorCode ===
+
+impl ErrorCode {
+    /// The code as it stands in documents.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ArgumentsSyntax => "arguments.syntax",
+            Self::ArgumentsNotObject => "arguments.not_object",
+            Self::ArgumentsSchema => "arguments.schema",
+            Self::ArgumentsDuplicateKey => "arguments.duplicate_key",
+            Self::ArgumentsTooLarge => "arguments.too_large",
+            Self::ArgumentsTooDeep => "arguments.too_deep",
+            Self::ArgumentsTruncated => "arguments.truncated",
+            Self::ToolUnknown => "tool.unknown",
+            Self::ToolRemoved => "tool.removed",
+            Self::ToolFailed => "tool.failed",
+            Self::ToolPanicked => "tool.panicked",
+            Self::ToolResultInvalid => "tool.result_invalid",
+            Self::ToolUnavailable => "tool.unavailable",
+            Self::ProviderStarting => "provider.starting",
+            Self::ProviderDown => "provider.down",
+            Self::ProviderCrashed => "provider.crashed",
+            Self::ProviderBreakerOpen => "provider.breaker_open",
+            Self::ProviderProtocol => "provider.protocol",
+            Self::LimitBatch => "limit.batch",
+            Self::LimitInFlight => "limit.in_flight",
+            Self::LimitRate => "limit.rate",
+            Self::LimitQuota => "limit.quota",
+            Self::DeadlineExceeded => "deadline.exceeded",
+            Self::CancelledCall => "cancelled.call",
+            Self::CancelledBatch => "cancelled.batch",
+            Self::CancelledSession => "cancelled.session",
+            Self::CancelledShutdown => "cancelled.shutdown",
+            Self::PolicyDenied => "policy.denied",
+        }
+    }
+
+    /// The status of a call that ends with this code.
+    pub const fn status(self) -> CallStatus {
+        match self {
+            Self::ArgumentsSyntax
+            | Self::ArgumentsNotObject
+            | Self::ArgumentsSchema
+            | Self::ArgumentsDuplicateKey
+            | Self::ArgumentsTooLarge
+            | Self::ArgumentsTooDeep => CallStatus::InvalidArguments,
+            Self::ArgumentsTruncated => CallStatus::Truncated,
+            Self::ToolUnknown | Self::ToolRemoved => CallStatus::UnknownTool,
+            Self::ToolFailed | Self::ToolPanicked | Self::ToolResultInvalid | Self::ProviderProtocol => {
+                CallStatus::ToolError
+            }
+            Self::ToolUnavailable
+            | Self::ProviderStarting
+            | Self::ProviderDown
+            | Self::ProviderCrashed
+            | Self::ProviderBreakerOpen => CallStatus::Unavailable,
+            Self::LimitBatch | Self::LimitInFlight => CallStatus::Overloaded,
+            Self::LimitRate | Self::LimitQuota => CallStatus::RateLimited,
+            Self::DeadlineExceeded => CallStatus::Timeout,
+            Self::CancelledCall | Self::CancelledBatch | Self::CancelledSession | Self::CancelledShutdown => {
+                CallStatus::Cancelled
+            }
+            Self::PolicyDenied => CallStatus::Denied,
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+// === impl CallError ===
+
+impl CallError {
+    /// An error without a place in the arguments.
+    pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), pointer: None }
+    }
+
+    /// The same error, at this place in the arguments.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.pointer = Some(pointer.into());
+        self
+    }
+}
+
+// === impl ToolFailure ===
+
+impl ToolFailure {
+    /// A failure that may or may not have reached the tool.
+    pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), sent: Sent::Maybe }
+    }
+
+    /// A failure before anything was sent to the tool.
+    pub fn not_sent(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { sent: Sent::No, ..Self::new(code, message) }
+    }
+}

@@ -1,0 +1,81 @@
+//! ToolExecutionResult: what a tool gave back (seed 001, section 3.9).
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{ContentItem, history};
+use crate::json::JsonText;
+
+/// What a tool gave back. A tool that ran and failed is a result too, with `success = false`.
+#[derive(Clone, Debug, Default)]
+pub struct ToolExecutionResult {
+    /// Name of the tool that ran; the engine fills it in.
+    pub tool_name: Option<Arc<str>>,
+    /// Whether the tool did what it was asked to.
+    pub success: bool,
+    /// Text for the model.
+    pub content: String,
+    /// What went wrong, when `success` is false.
+    pub error_message: Option<String>,
+    /// Structured result of any JSON type.
+    pub structured_content: Option<JsonText>,
+    /// Pictures, sound and other items.
+    pub content_items: Vec<ContentItem>,
+    /// Messages that the tool wants in the history after its result, in the caller's own form.
+    pub post_history_messages: Vec<Value>,
+    /// Whatever else the tool says; goes to the caller, never to the model.
+    pub metadata: Map<String, Value>,
+    /// What the result asks of the batch and the session.
+    pub effects: ResultEffects,
+}
+
+/// What a result asks of its batch and its session; applied when the batch is aggregated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultEffects {
+    /// Stop the planner's run after this batch (seed 000, `stop_after_execution`). Counts only on success.
+    pub stop_after_execution: bool,
+}
+
+// === impl ToolExecutionResult ===
+
+impl ToolExecutionResult {
+    /// A success with this text.
+    pub fn success(content: impl Into<String>) -> Self {
+        Self { success: true, content: content.into(), ..Self::default() }
+    }
+
+    /// A failure of the tool itself, with a sentence for the model.
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self { error_message: Some(message.into()), ..Self::default() }
+    }
+
+    /// A success with structured content and no text of its own.
+    pub fn structured(content: JsonText) -> Self {
+        Self { success: true, structured_content: Some(content), ..Self::default() }
+    }
+
+    /// The same result, asking to stop the run after the batch.
+    #[must_use]
+    pub fn stopping(mut self) -> Self {
+        self.effects.stop_after_execution = true;
+        self
+    }
+
+    /// The text for the history, by seed 001 section 5.5: content, then summaries of the items, then the structured
+    /// content as JSON, then the error; the first that is not empty.
+    ///
+    /// `call_id` names the media, as `tool_result:<call_id>:<n>`.
+    pub fn history_content(&self, call_id: &str) -> String {
+        history::text(self, call_id)
+    }
+
+    /// Bytes that the result carries, for the limit on results.
+    pub(crate) fn size(&self) -> usize {
+        self.content.len()
+            + self.error_message.as_ref().map_or(0, String::len)
+            + self.structured_content.as_ref().map_or(0, |json| json.as_str().len())
+            + self.content_items.iter().map(ContentItem::size).sum::<usize>()
+    }
+}

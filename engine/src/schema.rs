@@ -1,0 +1,122 @@
+//! JSON Schema: compiled once when a tool is listed, used for each of its calls.
+//!
+//! Drafts by `$schema`, 2020-12 where it is absent. Nothing is ever fetched: a reference to the network makes the schema
+//! bad, and a bad schema disables only its tool.
+
+mod message;
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::call::Arguments;
+use crate::result::{CallError, ErrorCode};
+
+/// A compiled schema for the arguments of one tool.
+pub struct ArgumentSchema {
+    validator: Validator,
+}
+
+/// Why a schema cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its parameters schema cannot be used: {reason}")]
+pub struct SchemaError {
+    reason: String,
+}
+
+// === impl ArgumentSchema ===
+
+impl ArgumentSchema {
+    /// Compiles a schema. Costs some ten microseconds: done when a tool is listed, never for a call.
+    ///
+    /// # Errors
+    /// Says what is wrong with the schema, and where.
+    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        if !(schema.is_object() || schema.is_boolean()) {
+            let reason = format!("it must be an object, not {}", crate::call::kind(schema));
+            return Err(SchemaError { reason });
+        }
+        let validator = jsonschema::options().offline().build(schema).map_err(|error| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "its root".to_owned() } else { place };
+            SchemaError { reason: format!("{} (at {place})", error.masked()) }
+        })?;
+        Ok(Self { validator })
+    }
+
+    /// Checks arguments.
+    ///
+    /// # Errors
+    /// Names the place as a JSON pointer and what was expected there; never the value that was found.
+    pub fn check(&self, arguments: &Arguments) -> Result<(), CallError> {
+        if self.validator.is_valid(arguments.value()) {
+            return Ok(());
+        }
+        match self.validator.iter_errors(arguments.value()).next() {
+            Some(error) => {
+                let (pointer, expected) = message::describe(&error);
+                Err(CallError::new(ErrorCode::ArgumentsSchema, expected).at(pointer))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for ArgumentSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArgumentSchema")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::{RawArguments, read_arguments};
+    use crate::limits::Limits;
+    use serde_json::json;
+
+    fn check(schema: &Value, arguments: &Value) -> Result<(), CallError> {
+        let (arguments, _) = read_arguments(&RawArguments::from(arguments), &Limits::default()).unwrap();
+        ArgumentSchema::compile(schema).unwrap().check(&arguments)
+    }
+
+    #[test]
+    fn a_missing_property_is_named_by_its_own_pointer() {
+        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+        let error = check(&schema, &json!({})).unwrap_err();
+        assert_eq!(error.pointer.as_deref(), Some("/city"));
+        assert!(error.message.contains("required"), "{}", error.message);
+    }
+
+    #[test]
+    fn the_place_is_found_at_any_depth_and_the_value_stays_out() {
+        let schema = json!({"type": "object", "properties": {"a/b": {"type": "array", "items": {"type": "integer"}}}});
+        let error = check(&schema, &json!({"a/b": [1, "secret"]})).unwrap_err();
+        assert_eq!(error.pointer.as_deref(), Some("/a~1b/1"));
+        assert_eq!(error.message, "`/a~1b/1` must be of type integer");
+    }
+
+    #[test]
+    fn an_unexpected_property_is_named() {
+        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let error = check(&schema, &json!({"x": 1})).unwrap_err();
+        assert_eq!(error.pointer.as_deref(), Some("/x"));
+    }
+
+    #[test]
+    fn bad_schemas_and_references_to_the_network_say_why() {
+        for schema in [json!({"type": "strin"}), json!({"$ref": "http://127.0.0.1:1/x.json"}), json!([])] {
+            let error = ArgumentSchema::compile(&schema).unwrap_err();
+            assert!(error.to_string().contains("schema"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_draft_is_chosen_by_the_schema_keyword() {
+        let schema = json!({"$schema": "http://json-schema.org/draft-04/schema#",
+            "type": "object", "properties": {"n": {"type": "number", "maximum": 5, "exclusiveMaximum": true}}});
+        assert!(check(&schema, &json!({"n": 5})).is_err());
+        assert!(check(&schema, &json!({"n": 4})).is_ok());
+    }
+}

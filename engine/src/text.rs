@@ -1,0 +1,102 @@
+//! The sentences that the engine itself says to a model or a person, in the language of the context.
+
+use std::time::Duration;
+
+use crate::call::Locale;
+use crate::result::{CallError, ErrorCode};
+
+pub(crate) fn unknown_tool(locale: Locale, name: &str) -> CallError {
+    let message = match locale {
+        Locale::En => format!("there is no tool `{name}`; call one of the tools that are listed"),
+        Locale::Zh => format!("未找到工具：{name}"),
+    };
+    CallError::new(ErrorCode::ToolUnknown, message)
+}
+
+pub(crate) fn removed_tool(locale: Locale, name: &str) -> CallError {
+    let message = match locale {
+        Locale::En => format!("the tool `{name}` was removed; do not call it again"),
+        Locale::Zh => format!("工具已移除：{name}"),
+    };
+    CallError::new(ErrorCode::ToolRemoved, message)
+}
+
+pub(crate) fn provider_starting(locale: Locale, provider: &str) -> CallError {
+    let message = match locale {
+        Locale::En => format!("provider {provider} is starting; try again in a moment"),
+        Locale::Zh => format!("工具来源 {provider} 正在启动，请稍后再试"),
+    };
+    CallError::new(ErrorCode::ProviderStarting, message)
+}
+
+pub(crate) fn provider_down(locale: Locale, provider: &str, reason: &str) -> CallError {
+    let message = match locale {
+        Locale::En => format!("provider {provider} is down: {reason}; do not try again at once"),
+        Locale::Zh => format!("工具来源 {provider} 不可用：{reason}，请不要立即重试"),
+    };
+    CallError::new(ErrorCode::ProviderDown, message)
+}
+
+pub(crate) fn provider_crashed(locale: Locale, provider: &str, reason: &str) -> CallError {
+    let message = match locale {
+        Locale::En => format!("provider {provider} went away during the call ({reason}); its outcome is unknown"),
+        Locale::Zh => format!("工具来源 {provider} 在调用过程中断开（{reason}），结果未知"),
+    };
+    CallError::new(ErrorCode::ProviderCrashed, message)
+}
+
+pub(crate) fn deadline(locale: Locale, after: Duration, started: bool) -> CallError {
+    let ms = after.as_millis();
+    let message = match (locale, started) {
+        (Locale::En, true) => format!(
+            "no answer within {ms} ms; the outcome is unknown: the tool may have done its work, so check before calling \
+             it again"
+        ),
+        (Locale::En, false) => format!("the tool could not start within {ms} ms"),
+        (Locale::Zh, true) => format!("{ms} 毫秒内没有结果，结果未知：工具可能已经执行，请先确认再重试"),
+        (Locale::Zh, false) => format!("工具未能在 {ms} 毫秒内开始执行"),
+    };
+    CallError::new(ErrorCode::DeadlineExceeded, message)
+}
+
+pub(crate) fn cancelled(locale: Locale, code: ErrorCode) -> CallError {
+    let message = match locale {
+        Locale::En => match code {
+            ErrorCode::CancelledCall => "the call was cancelled",
+            ErrorCode::CancelledSession => "the session was cancelled",
+            ErrorCode::CancelledShutdown => "cancelled because Toolyard is shutting down",
+            _ => "the batch was cancelled",
+        },
+        Locale::Zh => match code {
+            ErrorCode::CancelledCall => "调用已取消",
+            ErrorCode::CancelledSession => "会话已取消",
+            ErrorCode::CancelledShutdown => "Toolyard 正在关闭，调用已取消",
+            _ => "批次已取消",
+        },
+    };
+    CallError::new(code, message)
+}
+
+pub(crate) fn panicked(locale: Locale) -> CallError {
+    let message = match locale {
+        Locale::En => "the tool failed with an internal error",
+        Locale::Zh => "工具内部错误",
+    };
+    CallError::new(ErrorCode::ToolPanicked, message)
+}
+
+pub(crate) fn in_flight_limit(locale: Locale) -> CallError {
+    let message = match locale {
+        Locale::En => "too many calls are in flight; try again later",
+        Locale::Zh => "正在执行的调用过多，请稍后再试",
+    };
+    CallError::new(ErrorCode::LimitInFlight, message)
+}
+
+pub(crate) fn batch_limit(locale: Locale, limit: usize) -> CallError {
+    let message = match locale {
+        Locale::En => format!("at most {limit} calls can be made at once; make this call again in the next turn"),
+        Locale::Zh => format!("每次最多 {limit} 个调用，请在下一轮重新调用"),
+    };
+    CallError::new(ErrorCode::LimitBatch, message)
+}

@@ -1,0 +1,191 @@
+//! Names: the id of a tool, and the name under which a model calls it.
+//!
+//! A model name fits every vendor: one to 64 characters of `[A-Za-z0-9_-]`. The table that maps it back is the only way
+//! from a name to a tool; no name is ever split to find its parts.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use ahash::RandomState;
+use serde::{Deserialize, Serialize};
+
+/// The longest model name.
+const MAX_MODEL_NAME: usize = 64;
+/// `_` and seven digits of base 36.
+const HASH_SUFFIX: usize = 8;
+
+/// `<plugin>.<name>`: what configuration, policy and records call a tool.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct ToolId(Arc<str>);
+
+/// Whether a provider's tools carry its name in front, as the model sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NameForm {
+    /// `<name>`: built-in, in-process, scripted and plugin tools.
+    Bare,
+    /// `<plugin>__<name>`: MCP and HTTP tools.
+    Qualified,
+}
+
+/// Gives each tool of one table its model name, in order of precedence.
+///
+/// The hash suffix only separates different tools whose names become the same legal name. Two tools that a model would
+/// call by the very same wanted name do not get two names: the first in precedence wins and the second is shadowed.
+#[derive(Debug, Default)]
+pub(crate) struct ModelNames {
+    taken: HashMap<Arc<str>, Arc<str>, RandomState>,
+}
+
+// === impl ToolId ===
+
+impl ToolId {
+    /// The id of tool `name` of `provider`.
+    pub fn new(provider: &str, name: &str) -> Self {
+        Self(format!("{provider}.{name}").into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ToolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ToolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+// === impl ModelNames ===
+
+impl ModelNames {
+    /// The model name for a tool that wants to be called `wanted`, or the reason why it gets none.
+    ///
+    /// # Errors
+    /// [`Shadowed`] when a tool earlier in precedence has the same wanted name.
+    pub(crate) fn assign(&mut self, wanted: &str) -> Result<Arc<str>, Shadowed> {
+        let plain = model_name(wanted);
+        match self.taken.get(&plain) {
+            None => Ok(self.take(plain, wanted)),
+            Some(owner) if **owner == *wanted => Err(Shadowed),
+            Some(_) => {
+                let suffixed: Arc<str> = with_suffix(&plain, wanted).into();
+                if self.taken.contains_key(&suffixed) {
+                    return Err(Shadowed);
+                }
+                Ok(self.take(suffixed, wanted))
+            }
+        }
+    }
+
+    fn take(&mut self, name: Arc<str>, wanted: &str) -> Arc<str> {
+        self.taken.insert(Arc::clone(&name), wanted.into());
+        name
+    }
+}
+
+/// A tool earlier in precedence has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shadowed;
+
+impl NameForm {
+    /// The name that a tool wants to be called by, before it is made legal.
+    pub(crate) fn wanted(self, provider: &str, tool: &str) -> String {
+        match self {
+            Self::Bare => tool.to_owned(),
+            Self::Qualified => format!("{provider}__{tool}"),
+        }
+    }
+}
+
+/// The legal model name nearest to `wanted`.
+///
+/// Illegal characters become `_`. A name that is too long, or that has nothing legal in it, ends in a hash of the whole
+/// wanted name, so that it stays the same from one start to the next.
+pub fn model_name(wanted: &str) -> Arc<str> {
+    if is_legal(wanted) {
+        return wanted.into();
+    }
+    let replaced: String = wanted.chars().map(|c| if is_legal_char(c) { c } else { '_' }).collect();
+    let says_something = replaced.chars().any(|c| c.is_ascii_alphanumeric());
+    if says_something && replaced.len() <= MAX_MODEL_NAME {
+        return replaced.into();
+    }
+    let stem = if says_something { replaced.as_str() } else { "tool" };
+    with_suffix(stem, wanted).into()
+}
+
+fn is_legal(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_MODEL_NAME && name.chars().all(is_legal_char)
+}
+
+fn is_legal_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// `stem` is legal apart from its length, so cutting it by bytes is safe.
+fn with_suffix(stem: &str, wanted: &str) -> String {
+    let keep = stem.len().min(MAX_MODEL_NAME - HASH_SUFFIX);
+    format!("{}_{}", &stem[..keep], base36(fnv1a(wanted.as_bytes())))
+}
+
+/// FNV-1a: the same on every machine and in every version, which std's hashers do not promise.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn base36(hash: u64) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut rest = hash;
+    (0..HASH_SUFFIX - 1)
+        .map(|_| {
+            let digit = usize::try_from(rest % 36).unwrap_or(0);
+            rest /= 36;
+            char::from(DIGITS[digit])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_names_stay_as_they_are() {
+        assert_eq!(&*model_name("get_weather-2"), "get_weather-2");
+    }
+
+    #[test]
+    fn dotted_and_chinese_names_become_legal() {
+        assert_eq!(&*model_name("a.b"), "a_b");
+        let chinese = model_name("天气");
+        assert!(is_legal(&chinese) && chinese.starts_with("tool_"), "{chinese}");
+        assert_ne!(chinese, model_name("时间"));
+    }
+
+    #[test]
+    fn overlong_names_keep_their_start_and_differ_in_their_hash() {
+        let one = model_name(&format!("{}a", "x".repeat(100)));
+        let two = model_name(&format!("{}b", "x".repeat(100)));
+        assert_eq!((one.len(), two.len()), (64, 64));
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn different_names_that_become_equal_are_kept_apart() {
+        let mut names = ModelNames::default();
+        let first = names.assign("a.b").unwrap();
+        let second = names.assign("a/b").unwrap();
+        assert_eq!(&*first, "a_b");
+        assert!(second.starts_with("a_b_"), "{second}");
+        assert_eq!(names.assign("a.b"), Err(Shadowed));
+    }
+}

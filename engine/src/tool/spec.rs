@@ -1,0 +1,173 @@
+//! ToolSpec and the nouns inside it (seed 001, sections 3.2 to 3.4).
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// A tool as its provider declares it.
+///
+/// `provider_name` and `provider_type` are filled in by the registry from the provider that listed the tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// Name within its provider, in whatever characters the provider uses.
+    pub name: Arc<str>,
+    /// Description for the model.
+    pub description: String,
+    /// Title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// JSON Schema of the arguments, kept as the provider wrote it.
+    pub parameters_schema: Value,
+    /// JSON Schema of the structured result, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// Name of the provider that listed the tool.
+    pub provider_name: Arc<str>,
+    /// Kind of that provider, such as `mcp` or `builtin`.
+    pub provider_type: Arc<str>,
+    /// A tool that is not enabled is neither listed nor callable.
+    pub enabled: bool,
+    /// Icons for people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<ToolIcon>,
+    /// Facts about the tool that the model does not need.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotation: Option<ToolAnnotation>,
+    /// Whatever else the provider says of the tool.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// How calls are run; the provider's default where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<ExecutionClass>,
+    /// The tool's own deadline for one call; the provider's default where absent.
+    #[serde(rename = "timeout_ms", skip_serializing_if = "Option::is_none", serialize_with = "as_millis")]
+    pub timeout: Option<Duration>,
+    /// How many calls of this tool may run at once, first come first served; no limit of its own where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<NonZeroUsize>,
+}
+
+/// How the calls of a tool are run, and so whom a slow one can harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionClass {
+    /// The call only waits for an answer from elsewhere: polled in the batch's own task. A call that burns CPU delays
+    /// its siblings of the same batch, and nobody else.
+    Io,
+    /// The call gets a task of its own: it delays no sibling.
+    Task,
+    /// The call runs on the pool for blocking work: it may block its thread.
+    Blocking,
+    /// The call is declared cheap and runs in place. Like [`ExecutionClass::Io`], but also for handlers that compute.
+    Inline,
+}
+
+/// An icon of a tool (seed 001, section 3.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolIcon {
+    /// Address of the picture.
+    pub src: String,
+    /// Its MIME type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Sizes such as `48x48`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+}
+
+/// Facts about a tool for filtering and display (seed 001, section 3.3), with the hints of MCP.
+///
+/// The hints are the provider's word: they decide nothing unless the provider is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolAnnotation {
+    /// Whom the tool is for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub audience: Vec<String>,
+    /// Higher comes first where something has to be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<f64>,
+    /// Title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The tool changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The tool may destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it twice is the same as once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The tool reaches the world outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+    /// Whatever else is said.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+// === impl ToolSpec ===
+
+impl ToolSpec {
+    /// A tool that takes any object and runs as its provider's default says.
+    pub fn new(name: impl Into<Arc<str>>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            title: None,
+            parameters_schema: json!({"type": "object", "properties": {}}),
+            output_schema: None,
+            provider_name: "".into(),
+            provider_type: "".into(),
+            enabled: true,
+            icons: Vec::new(),
+            annotation: None,
+            metadata: Map::new(),
+            execution: None,
+            timeout: None,
+            max_in_flight: None,
+        }
+    }
+
+    /// The same tool with this schema for its arguments.
+    #[must_use]
+    pub fn with_parameters(mut self, schema: Value) -> Self {
+        self.parameters_schema = schema;
+        self
+    }
+
+    /// The same tool, run in this way.
+    #[must_use]
+    pub fn with_execution(mut self, class: ExecutionClass) -> Self {
+        self.execution = Some(class);
+        self
+    }
+
+    /// The same tool with this deadline of its own.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same tool, running at most `limit` calls at once.
+    #[must_use]
+    pub fn with_max_in_flight(mut self, limit: NonZeroUsize) -> Self {
+        self.max_in_flight = Some(limit);
+        self
+    }
+}
+
+// serde's `serialize_with` fixes this signature.
+#[expect(clippy::ref_option, reason = "serde fixes the signature")]
+fn as_millis<S: serde::Serializer>(timeout: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match timeout {
+        Some(timeout) => serializer.serialize_u128(timeout.as_millis()),
+        None => serializer.serialize_none(),
+    }
+}
