@@ -1,0 +1,184 @@
+//! The only place that turns MCP's types into the engine's and back.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ServerResult};
+use serde_json::{Map, Value};
+use toolyard::{
+    ContentItem, ContentType, ErrorCode, InvokeResult, JsonText, ToolAnnotation, ToolExecutionResult, ToolFailure,
+    ToolIcon, ToolInvocation, ToolSpec,
+};
+
+/// One page of a listing.
+pub(super) struct ToolsPage {
+    pub(super) tools: Vec<ToolSpec>,
+    pub(super) next_cursor: Option<String>,
+}
+
+/// Reads a page of tools. rmcp refuses a page with one bad tool in it as a whole and hands over its raw value; read raw,
+/// each tool stands for itself.
+pub(super) fn tools_page(answer: ServerResult) -> Result<ToolsPage, ToolFailure> {
+    let page = match answer {
+        ServerResult::CustomResult(raw) => Ok(raw.0),
+        other => serde_json::to_value(other),
+    };
+    let page = page.map_err(|_| broken("its list of tools cannot be read"))?;
+    let Some(tools) = page.get("tools").and_then(Value::as_array) else {
+        return Err(broken("its answer to tools/list has no list of tools"));
+    };
+    Ok(ToolsPage {
+        tools: tools.iter().map(spec).collect(),
+        next_cursor: page.get("nextCursor").and_then(Value::as_str).map(str::to_owned),
+    })
+}
+
+/// A tool without a usable name or schema becomes a declaration that the engine leaves out, with the reason.
+fn spec(tool: &Value) -> ToolSpec {
+    let mut spec = ToolSpec::new(text(tool, "name").unwrap_or_default(), text(tool, "description").unwrap_or_default());
+    spec.title = text(tool, "title");
+    spec.parameters_schema = tool.get("inputSchema").cloned().unwrap_or(Value::Null);
+    spec.output_schema = tool.get("outputSchema").cloned();
+    spec.icons =
+        tool.get("icons").and_then(Value::as_array).map(|icons| icons.iter().map(icon).collect()).unwrap_or_default();
+    spec.annotation = tool.get("annotations").and_then(Value::as_object).map(annotation);
+    if let Some(meta) = tool.get("_meta") {
+        spec.metadata.insert("_meta".to_owned(), meta.clone());
+    }
+    spec
+}
+
+fn icon(icon: &Value) -> ToolIcon {
+    let sizes = icon.get("sizes").and_then(Value::as_array);
+    ToolIcon {
+        src: text(icon, "src").unwrap_or_default(),
+        mime_type: text(icon, "mimeType"),
+        sizes: sizes
+            .map(|sizes| sizes.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            .unwrap_or_default(),
+    }
+}
+
+fn annotation(annotations: &Map<String, Value>) -> ToolAnnotation {
+    const KNOWN: [&str; 5] = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+    let hint = |key: &str| annotations.get(key).and_then(Value::as_bool);
+    ToolAnnotation {
+        title: annotations.get("title").and_then(Value::as_str).map(str::to_owned),
+        read_only_hint: hint("readOnlyHint"),
+        destructive_hint: hint("destructiveHint"),
+        idempotent_hint: hint("idempotentHint"),
+        open_world_hint: hint("openWorldHint"),
+        metadata: annotations
+            .iter()
+            .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+        ..ToolAnnotation::default()
+    }
+}
+
+pub(super) fn call_params(invocation: &ToolInvocation) -> CallToolRequestParams {
+    let arguments = invocation.arguments().value().as_object().cloned().unwrap_or_default();
+    CallToolRequestParams::new(invocation.tool_name().to_owned()).with_arguments(arguments)
+}
+
+/// Reads the result of a call. Absent `isError` means success.
+pub(super) fn result(response: CallToolResponse) -> InvokeResult {
+    let CallToolResponse::Complete(result) = response else {
+        return Err(broken("it asks for something that this client did not offer"));
+    };
+    let result = serde_json::to_value(result).map_err(|_| broken("its result cannot be read"))?;
+    let mut texts = Vec::new();
+    let mut items = Vec::new();
+    for block in result.get("content").and_then(Value::as_array).into_iter().flatten() {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => texts.extend(text(block, "text")),
+            _ => items.push(item(block)),
+        }
+    }
+    let content = texts.join("\n");
+    let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let mut converted = if is_error {
+        let mut failed = ToolExecutionResult::failure(content.clone());
+        failed.content = content;
+        failed
+    } else {
+        ToolExecutionResult::success(content)
+    };
+    converted.content_items = items;
+    converted.structured_content = result.get("structuredContent").map(JsonText::from);
+    if let Some(meta) = result.get("_meta") {
+        converted.metadata.insert("_meta".to_owned(), meta.clone());
+    }
+    Ok(converted)
+}
+
+/// A JSON-RPC error in answer to a call.
+pub(super) fn refusal(error: &ErrorData) -> ToolExecutionResult {
+    let mut refused = ToolExecutionResult::failure(error.message.to_string());
+    refused.metadata.insert("jsonrpc_code".to_owned(), error.code.0.into());
+    refused
+}
+
+fn item(block: &Value) -> ContentItem {
+    let resource = block.get("resource").unwrap_or(block);
+    let content_type = match block.get("type").and_then(Value::as_str) {
+        Some("image") => ContentType::Image,
+        Some("audio") => ContentType::Audio,
+        Some("resource_link") => ContentType::ResourceLink,
+        Some("resource") => ContentType::Resource,
+        _ => ContentType::Binary,
+    };
+    ContentItem {
+        content_type,
+        text: text(resource, "text"),
+        data: text(resource, "data").or_else(|| text(resource, "blob")),
+        uri: text(resource, "uri"),
+        mime_type: text(resource, "mimeType"),
+        name: text(resource, "name"),
+        description: text(resource, "description"),
+        ..ContentItem::default()
+    }
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn broken(message: &'static str) -> ToolFailure {
+    ToolFailure::new(ErrorCode::ProviderProtocol, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::CustomResult;
+    use serde_json::json;
+
+    #[test]
+    fn a_page_with_a_bad_tool_keeps_the_good_ones() {
+        let raw =
+            json!({"tools": [{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b"}, 7], "nextCursor": "2"});
+        let page = tools_page(ServerResult::CustomResult(CustomResult::new(raw))).unwrap();
+        let schemas: Vec<bool> = page.tools.iter().map(|tool| tool.parameters_schema.is_object()).collect();
+        assert_eq!((schemas, page.next_cursor.as_deref()), (vec![true, false, false], Some("2")));
+    }
+
+    #[test]
+    fn hints_are_read_and_other_annotations_kept() {
+        let tool = json!({"name": "a", "inputSchema": {}, "annotations": {"readOnlyHint": true, "x": 1}});
+        let annotation = spec(&tool).annotation.unwrap();
+        assert_eq!((annotation.read_only_hint, annotation.destructive_hint), (Some(true), None));
+        assert_eq!(annotation.metadata["x"], 1);
+    }
+
+    #[test]
+    fn errors_keep_their_text_and_media_become_items() {
+        let response: rmcp::model::CallToolResult = serde_json::from_value(json!({
+            "content": [{"type": "text", "text": "no"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}],
+            "isError": true
+        }))
+        .unwrap();
+        let result = result(CallToolResponse::Complete(response)).unwrap();
+        assert!(!result.success);
+        assert_eq!(result.error_message.as_deref(), Some("no"));
+        assert_eq!(result.content_items[0].image_base64(), Some(("image/png", "AAAA")));
+    }
+}
