@@ -6,7 +6,7 @@ mod context;
 mod id;
 mod invocation;
 
-pub use arguments::{Arguments, RawArguments};
+pub use arguments::{Arguments, Profile, RawArguments};
 pub(crate) use arguments::{kind, read_arguments};
 pub use batch::{ToolBatch, ToolCall};
 pub use context::{Actor, Locale, Stage, ToolAvailabilityContext, ToolExecutionContext};

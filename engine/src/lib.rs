@@ -45,8 +45,8 @@ mod tool;
 pub use tokio_util::sync::CancellationToken;
 
 pub use call::{
-    Actor, Arguments, BatchId, CallContext, CallId, Locale, RawArguments, SessionKey, Stage, ToolAvailabilityContext,
-    ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
+    Actor, Arguments, BatchId, CallContext, CallId, Locale, Profile, RawArguments, SessionKey, Stage,
+    ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
 };
 pub use dialect::{Dialect, ParsedReply, ReplyError};
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};

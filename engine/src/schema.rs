@@ -72,12 +72,13 @@ impl fmt::Debug for ArgumentSchema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{RawArguments, read_arguments};
+    use crate::call::{Profile, RawArguments, read_arguments};
     use crate::limits::Limits;
     use serde_json::json;
 
     fn check(schema: &Value, arguments: &Value) -> Result<(), CallError> {
-        let (arguments, _) = read_arguments(&RawArguments::from(arguments), &Limits::default()).unwrap();
+        let (arguments, _) =
+            read_arguments(&RawArguments::from(arguments), Profile::Strict, &Limits::default()).unwrap();
         ArgumentSchema::compile(schema).unwrap().check(&arguments)
     }
 

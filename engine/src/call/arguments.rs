@@ -4,9 +4,11 @@
 //! back to `{}`: only empty text, `null` and absence mean an object without keys.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::json::JsonText;
@@ -24,6 +26,17 @@ pub enum RawArguments {
     Text(Arc<str>),
     /// Text of a reply that was cut off before the call was complete.
     CutOff(Arc<str>),
+}
+
+/// How arguments are read. Neither profile loses anything or guesses: what it mends, it records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Only empty text, `null` and absence are mended, to `{}`.
+    Strict,
+    /// Also an object that was encoded twice is decoded, once.
+    #[default]
+    Lenient,
 }
 
 /// Arguments that are a JSON object. Cloning shares them.
@@ -47,6 +60,25 @@ impl From<&Value> for RawArguments {
         Self::Text(value.to_string().into())
     }
 }
+
+// === impl Profile ===
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProfile> {
+        match name {
+            "strict" => Ok(Self::Strict),
+            "lenient" => Ok(Self::Lenient),
+            other => Err(UnknownProfile(other.to_owned())),
+        }
+    }
+}
+
+/// There is no profile of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{0}`; the profiles are strict and lenient")]
+pub struct UnknownProfile(String);
 
 // === impl Arguments ===
 
@@ -85,21 +117,32 @@ impl fmt::Debug for Arguments {
 ///
 /// # Errors
 /// The error's code says what is wrong, its pointer where. Text that ends inside a value is `arguments.truncated`.
-pub(crate) fn read_arguments(raw: &RawArguments, limits: &Limits) -> Result<(Arguments, Vec<Repair>), CallError> {
+pub(crate) fn read_arguments(
+    raw: &RawArguments,
+    profile: Profile,
+    limits: &Limits,
+) -> Result<(Arguments, Vec<Repair>), CallError> {
     let text = match raw {
         RawArguments::Absent => "",
         RawArguments::Text(text) => text.trim_ascii(),
         RawArguments::CutOff(_) => return Err(truncated()),
     };
     if text.is_empty() || text == "null" {
-        let repair = Repair { kind: RepairKind::EmptyArguments, pointer: String::new() };
         let empty = Arguments { text: JsonText::trusted("{}".into()), value: Arc::new(Value::Object(Map::new())) };
-        return Ok((empty, vec![repair]));
+        return Ok((empty, vec![Repair::of_root(RepairKind::EmptyArguments)]));
     }
     if text.len() > limits.max_argument_bytes {
         return Err(too_large(text.len(), limits.max_argument_bytes));
     }
     let value = parse(text, limits.max_argument_depth)?;
+    if let (Profile::Lenient, Value::String(inner)) = (profile, &value)
+        && inner.trim_ascii_start().starts_with('{')
+    {
+        let decoded = parse(inner.trim_ascii(), limits.max_argument_depth)?;
+        let text = JsonText::trusted(inner.trim_ascii().into());
+        let arguments = Arguments { text, value: Arc::new(decoded) };
+        return Ok((arguments, vec![Repair::of_root(RepairKind::DoubleEncodedRoot)]));
+    }
     if !value.is_object() {
         return Err(CallError::new(
             ErrorCode::ArgumentsNotObject,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ahash::RandomState;
 use tokio_util::sync::CancellationToken;
 
-use super::{BatchId, CallId, RawArguments, SessionKey, ToolExecutionContext, TurnId};
+use super::{BatchId, CallId, Profile, RawArguments, SessionKey, ToolExecutionContext, TurnId};
 use crate::json::JsonText;
 
 /// What the model said: one call.
@@ -39,6 +39,8 @@ pub struct ToolBatch {
     pub turn: Option<TurnId>,
     /// Time for the whole batch, from its start. Without one each tool's own deadline holds alone.
     pub deadline: Option<Duration>,
+    /// How the arguments are read.
+    pub profile: Profile,
     /// Ends the batch early from outside; one token may serve many batches.
     pub cancel: Option<CancellationToken>,
 }
@@ -67,6 +69,7 @@ impl ToolBatch {
             session: None,
             turn: None,
             deadline: None,
+            profile: Profile::default(),
             cancel: None,
         }
     }
@@ -82,6 +85,13 @@ impl ToolBatch {
     #[must_use]
     pub fn with_session(mut self, session: SessionKey) -> Self {
         self.session = Some(session);
+        self
+    }
+
+    /// The same batch, its arguments read in this way.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
         self
     }
 

@@ -65,8 +65,13 @@ impl BatchHandle {
     /// Waits for the outcome. Gives nothing when the engine was torn down under the batch.
     ///
     /// Dropping the future leaves the batch running.
-    pub async fn outcome(self) -> Option<BatchOutcome> {
-        self.outcome.await.ok()
+    pub async fn outcome(mut self) -> Option<BatchOutcome> {
+        self.wait().await
+    }
+
+    /// As [`BatchHandle::outcome`], keeping the handle. The outcome comes once.
+    pub async fn wait(&mut self) -> Option<BatchOutcome> {
+        (&mut self.outcome).await.ok()
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::running::{Admitted, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
-use crate::call::{Arguments, BatchId, ToolBatch, ToolCall, ToolExecutionContext};
+use crate::call::{Arguments, BatchId, Profile, ToolBatch, ToolCall, ToolExecutionContext};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Gate, Refusal};
 use crate::metrics;
@@ -42,6 +42,7 @@ struct Planner<'a> {
     engine: &'a Engine,
     table: &'a RoutingTable,
     context: &'a ToolExecutionContext,
+    profile: Profile,
     started: Instant,
     batch_deadline: Option<Instant>,
     room: usize,
@@ -60,6 +61,7 @@ pub(super) fn plan(
         engine,
         table: &table,
         context: &batch.context,
+        profile: batch.profile,
         started,
         batch_deadline: batch.deadline.and_then(|time| started.checked_add(time.min(FAR))),
         room: reservation.calls(),
@@ -122,7 +124,7 @@ impl Planner<'_> {
             return Err(Gate::Name.refuse(self.table.why_missing(&call.name, locale)));
         };
         let tool = &self.table.routes[route].tool;
-        let (arguments, repairs) = gate::admit(tool, call, self.context, &self.engine.limits)?;
+        let (arguments, repairs) = gate::admit(tool, call, self.context, self.profile, &self.engine.limits)?;
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

@@ -91,6 +91,8 @@ pub struct Repair {
 pub enum RepairKind {
     /// Empty text, `null` or nothing at all was taken as `{}`.
     EmptyArguments,
+    /// The whole object stood in a JSON string and was decoded once.
+    DoubleEncodedRoot,
 }
 
 // === impl CallResult ===
@@ -104,6 +106,13 @@ impl CallResult {
     /// The text for the model's history; never empty.
     pub fn history_content(&self) -> String {
         self.result.history_content(self.call_id.as_str())
+    }
+}
+
+impl Repair {
+    /// A repair of the arguments as a whole.
+    pub(crate) fn of_root(kind: RepairKind) -> Self {
+        Self { kind, pointer: String::new() }
     }
 }
 

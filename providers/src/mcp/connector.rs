@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::service::{ClientLifecycleMode, serve_client_with_lifecycle};
-use serde::Deserialize;
 use tokio::sync::Notify;
 use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
@@ -13,10 +12,9 @@ use super::client::{McpClient, Notifications};
 use crate::process::{ChildProcess, CommandSpec, Spawner};
 
 /// An MCP server, as configured.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct McpConfig {
     /// The command that starts it.
-    #[serde(flatten)]
     pub process: CommandSpec,
 }
 

@@ -1,0 +1,151 @@
+//! Batches: running one, cancelling one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolyard::{
+    BatchHandle, BatchId, BatchOutcome, Dialect, ParsedReply, Profile, ReplyError, SessionKey, ToolBatch,
+    ToolExecutionContext, TurnId,
+};
+
+use super::Shared;
+use super::problem::Problem;
+use crate::document::OutcomeDocument;
+
+/// A batch to run: a model's `response` in a `format`, or `calls` in Toolyard's own form.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchRequest<'a> {
+    batch_id: Option<String>,
+    session: Option<String>,
+    turn: Option<String>,
+    tenant: Option<String>,
+    format: Option<String>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    calls: Option<&'a RawValue>,
+    #[serde(default)]
+    context: ToolExecutionContext,
+    #[serde(default)]
+    profile: Profile,
+    deadline_ms: Option<u64>,
+}
+
+/// Runs a batch and answers with its outcome. A client that leaves cancels it.
+pub(super) async fn run(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<OutcomeDocument>, Problem> {
+    let body =
+        body.map_err(|rejection| Problem::new(rejection.status(), "request.too_large", rejection.body_text()))?;
+    check_content_type(&headers)?;
+    let request: BatchRequest<'_> = serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
+    let (batch, dialect) = batch(request)?;
+    let running = CancelOnDrop(Some(shared.app.registry.start(batch).await?));
+    let outcome = running.outcome().await;
+    let outcome = outcome.ok_or_else(|| {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown", "the daemon stopped under the batch")
+    })?;
+    Ok(Json(OutcomeDocument::new(outcome, dialect)))
+}
+
+/// Cancels a batch in flight. Its own request then answers with what there is.
+pub(super) async fn cancel(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
+    if shared.app.registry.cancel_batch(&BatchId::from(id.as_str())) {
+        return Ok(StatusCode::ACCEPTED);
+    }
+    Err(Problem::new(StatusCode::NOT_FOUND, "batch.unknown", format!("no batch `{id}` is in flight")))
+}
+
+/// Browsers send other types across origins without asking first.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let detail = "the content type must be application/json";
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "request.content_type", detail))
+}
+
+fn batch(request: BatchRequest<'_>) -> Result<(ToolBatch, Dialect), Problem> {
+    let (parsed, dialect) = parse(&request)?;
+    let mut context = request.context;
+    let tenant = request.tenant.unwrap_or_else(|| context.tenant.clone());
+    context.tenant.clone_from(&tenant);
+    if context.reasoning.is_empty() {
+        context.reasoning = parsed.reasoning;
+    }
+    if let Some(session) = &request.session {
+        context.session_id.clone_from(session);
+    }
+    let mut batch = ToolBatch::new(parsed.calls).with_context(Arc::new(context)).with_profile(request.profile);
+    if let Some(id) = request.batch_id {
+        batch.id = checked_id(&id)?;
+    }
+    batch.session = request.session.map(|session| SessionKey { tenant: tenant.into(), session: session.into() });
+    batch.turn = request.turn.map(|turn| TurnId(turn.into()));
+    batch.deadline = request.deadline_ms.map(Duration::from_millis);
+    Ok((batch, dialect))
+}
+
+fn parse(request: &BatchRequest<'_>) -> Result<(ParsedReply, Dialect), Problem> {
+    match (request.response, request.calls) {
+        (Some(response), None) => {
+            let dialect = match &request.format {
+                Some(format) => format.parse()?,
+                None => Dialect::detect(response.get())?,
+            };
+            Ok((dialect.parse(response.get())?, dialect))
+        }
+        (None, Some(calls)) => {
+            let dialect = request.format.as_deref().map_or(Ok(Dialect::Native), |format| format.parse::<Dialect>());
+            let dialect = dialect.map_err(|error: ReplyError| Problem::from(error))?;
+            Ok((Dialect::Native.parse(calls.get())?, dialect))
+        }
+        _ => Err(Problem::bad_request("request.invalid", "give either `response` or `calls`")),
+    }
+}
+
+/// An id must fit into an address.
+fn checked_id(id: &str) -> Result<BatchId, Problem> {
+    let legal =
+        !id.is_empty() && id.len() <= 128 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
+    if legal {
+        return Ok(BatchId::from(id));
+    }
+    let detail = "batch_id must have 1 to 128 characters of letters, digits, `-`, `_`, `.` and `:`";
+    Err(Problem::bad_request("request.invalid", detail))
+}
+
+/// A client that leaves drops its request's future, and with it this.
+struct CancelOnDrop(Option<BatchHandle>);
+
+// === impl CancelOnDrop ===
+
+impl CancelOnDrop {
+    async fn outcome(mut self) -> Option<BatchOutcome> {
+        let handle = self.0.as_mut()?;
+        let outcome = handle.wait().await;
+        self.0 = None;
+        outcome
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(handle) = &self.0 {
+            handle.cancel();
+        }
+    }
+}

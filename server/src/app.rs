@@ -1,0 +1,104 @@
+//! App: a registry with the providers of a configuration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolyard::{
+    FunctionProvider, FunctionTool, ProviderState, RegistryError, ToolExecutionResult, ToolProvider, ToolRegistry,
+    ToolSpec,
+};
+use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
+
+use crate::config::{Config, ProviderConfig, ProviderKindConfig};
+use crate::demo;
+
+/// A running engine and what its providers need.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) registry: ToolRegistry,
+    /// Providers without which the daemon is not ready.
+    required: Vec<String>,
+    /// Children die when it is dropped.
+    _spawner: Arc<Spawner>,
+}
+
+/// Why an app cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AppError {
+    #[error("child processes cannot be started: {0}")]
+    Spawner(#[source] std::io::Error),
+    #[error("provider `{name}`: {source}")]
+    Scripted { name: String, source: ScriptedError },
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
+
+// === impl App ===
+
+impl App {
+    /// Starts the engine and begins to start its providers, in the order of the configuration.
+    pub(crate) async fn start(config: Config) -> Result<Self, AppError> {
+        let launcher = std::env::current_exe().ok();
+        let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
+        let registry = ToolRegistry::new(config.limits.engine());
+        let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
+        for provider in config.providers {
+            add(&registry, &spawner, provider).await?;
+        }
+        Ok(Self { registry, required, _spawner: spawner })
+    }
+
+    /// Starts an engine with tools that only give their arguments back.
+    pub(crate) async fn echoing(tools: Vec<ToolSpec>) -> Result<Self, AppError> {
+        let spawner = Arc::new(Spawner::new(None).map_err(AppError::Spawner)?);
+        let registry = ToolRegistry::new(Config::default().limits.engine());
+        let provider = tools.into_iter().map(echo).fold(FunctionProvider::new("echo"), FunctionProvider::with_tool);
+        registry.register(Arc::new(provider), toolyard::ProviderSettings::default()).await?;
+        Ok(Self { registry, required: Vec::new(), _spawner: spawner })
+    }
+
+    /// Why the daemon is not ready yet, one line a provider.
+    pub(crate) fn not_ready(&self) -> Vec<String> {
+        let waits = |name: &str, state: ProviderState| {
+            state == ProviderState::Starting || (state != ProviderState::Up && self.required.iter().any(|r| r == name))
+        };
+        let providers = self.registry.providers();
+        providers
+            .iter()
+            .filter(|provider| waits(&provider.name, provider.state))
+            .map(|provider| match &provider.reason {
+                Some(reason) => format!("{}: {reason}", provider.name),
+                None => format!("{}: starting", provider.name),
+            })
+            .collect()
+    }
+
+    pub(crate) async fn close(&self, grace: Duration) {
+        self.registry.close(grace).await;
+    }
+}
+
+async fn add(registry: &ToolRegistry, spawner: &Arc<Spawner>, provider: ProviderConfig) -> Result<(), AppError> {
+    let settings = provider.settings();
+    let name = provider.name;
+    let standing: Arc<dyn ToolProvider> = match provider.kind {
+        ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
+        ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
+        ProviderKindConfig::Scripted(config) => {
+            let made = scripted_provider(&name, config);
+            Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
+        }
+        ProviderKindConfig::Mcp(config) => {
+            let connector = McpConnector::new(name, config, Arc::clone(spawner));
+            return Ok(registry.launch(Arc::new(connector), settings).await?);
+        }
+    };
+    Ok(registry.register(standing, settings).await?)
+}
+
+fn echo(spec: ToolSpec) -> FunctionTool {
+    FunctionTool::new(spec, |invocation, _context| {
+        let echoed = ToolExecutionResult::structured(invocation.arguments().json().clone());
+        std::future::ready(Ok(echoed))
+    })
+}

@@ -1,0 +1,106 @@
+//! The command line.
+
+mod dispatch;
+mod input;
+mod serve;
+mod tools;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::app::AppError;
+use crate::config::{Config, ConfigErrors};
+use crate::process::say;
+
+/// Runs the tool calls of chat bots.
+#[derive(Debug, Parser)]
+#[command(name = "toolyard", version, about, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "Examples:
+  toolyard                                        start the daemon on 127.0.0.1:7700 with demo tools
+  toolyard serve --config toolyard.toml           start it with your own
+  toolyard dispatch examples/openai-batch.json    run a recorded model reply and print its outcome
+  toolyard tools --format anthropic               print the tools as a model sees them";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Starts the daemon (the default).
+    Serve(serve::Serve),
+    /// Runs one model reply and prints its outcome as one JSON document.
+    Dispatch(dispatch::Dispatch),
+    /// Prints the definitions of the tools.
+    Tools(tools::Tools),
+}
+
+/// Which configuration to use.
+#[derive(Clone, Debug, Default, Args)]
+struct ConfigArgs {
+    /// Configuration file; the built-in demo where absent.
+    #[arg(long, value_name = "FILE", env = "TOOLYARD_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// Why a command cannot do its work.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error("{0}")]
+    Config(#[from] ConfigErrors),
+    #[error(transparent)]
+    App(#[from] AppError),
+    #[error("{0}")]
+    Input(String),
+    #[error("{0}")]
+    Server(String),
+    #[error("cannot write the output: {0}")]
+    Output(#[from] std::io::Error),
+    #[error("cannot print the outcome: {0}")]
+    Document(#[from] serde_json::Error),
+}
+
+// === impl Cli ===
+
+impl Cli {
+    /// Runs the command. The status is 0 when it did its work, 2 when what it was given cannot be used, else 1.
+    pub(crate) async fn run(self) -> ExitCode {
+        let done = match self.command.unwrap_or(Command::Serve(serve::Serve::default())) {
+            Command::Serve(serve) => serve.run().await,
+            Command::Dispatch(dispatch) => dispatch.run().await,
+            Command::Tools(tools) => tools.run().await,
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say(&format!("error: {error}"));
+                ExitCode::from(error.status())
+            }
+        }
+    }
+}
+
+// === impl ConfigArgs ===
+
+impl ConfigArgs {
+    fn read(&self) -> Result<Config, ConfigErrors> {
+        match &self.config {
+            Some(path) => Config::read(path),
+            None => Config::demo(),
+        }
+    }
+}
+
+// === impl CliError ===
+
+impl CliError {
+    fn status(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::App(_) | Self::Input(_) => 2,
+            Self::Server(_) | Self::Output(_) | Self::Document(_) => 1,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The configuration: one TOML file, read whole or refused with every error at once.
+
+mod error;
+mod limits;
+mod provider;
+mod reader;
+mod server;
+
+use std::path::Path;
+
+pub(crate) use error::ConfigErrors;
+pub(crate) use limits::LimitsConfig;
+pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
+pub(crate) use server::ServerConfig;
+
+use crate::demo;
+
+/// A configuration that can be used.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    pub(crate) server: ServerConfig,
+    pub(crate) limits: LimitsConfig,
+    /// In order of precedence.
+    pub(crate) providers: Vec<ProviderConfig>,
+}
+
+// === impl Config ===
+
+impl Config {
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> Result<Self, ConfigErrors> {
+        let source = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigErrors::unreadable(&source, &error))?;
+        reader::read(&source, &text)
+    }
+
+    /// The configuration that is used when there is none.
+    pub(crate) fn demo() -> Result<Self, ConfigErrors> {
+        reader::read("the built-in configuration", demo::CONFIG)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Reading: each section for itself, so that one broken section hides no error of another.
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toolyard_providers::McpConfig;
+
+use super::Config;
+use super::error::{ConfigError, ConfigErrors, explain, nearest};
+use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
+
+const SECTIONS: [&str; 3] = ["server", "limits", "providers"];
+
+type Section<'i> = Spanned<DeValue<'i>>;
+
+/// Collects what is wrong while the sections are read.
+struct Reader<'t> {
+    text: &'t str,
+    errors: Vec<ConfigError>,
+}
+
+pub(super) fn read(source: &str, text: &str) -> Result<Config, ConfigErrors> {
+    let mut reader = Reader { text, errors: Vec::new() };
+    let config = reader.document();
+    if reader.errors.is_empty() { Ok(config) } else { Err(ConfigErrors::new(source, reader.errors)) }
+}
+
+// === impl Reader ===
+
+impl Reader<'_> {
+    fn document(&mut self) -> Config {
+        let mut config = Config::default();
+        let table = match DeTable::parse(self.text) {
+            Ok(table) => table.into_inner(),
+            Err(error) => {
+                self.report(&error, "");
+                return config;
+            }
+        };
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "server" => config.server = self.section("server", value).unwrap_or_default(),
+                "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
+                "providers" => config.providers = self.providers(value),
+                other => {
+                    let hint = nearest(other, SECTIONS.into_iter())
+                        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    self.error(key.span(), "", format!("unknown section `{other}`{hint}"));
+                }
+            }
+        }
+        if let Err(message) = config.server.check() {
+            self.errors.push(ConfigError { place: None, section: "server".to_owned(), message });
+        }
+        config
+    }
+
+    fn providers(&mut self, value: Section<'_>) -> Vec<ProviderConfig> {
+        let span = value.span();
+        let DeValue::Array(entries) = value.into_inner() else {
+            self.error(span, "providers", "must be written as [[providers]]".to_owned());
+            return Vec::new();
+        };
+        let mut providers: Vec<ProviderConfig> = Vec::new();
+        for (index, entry) in entries.into_iter().enumerate() {
+            let span = entry.span();
+            let Some(provider) = self.provider(index, entry) else { continue };
+            if providers.iter().any(|earlier| earlier.name == provider.name) {
+                let message = format!("there is a provider `{}` already", provider.name);
+                self.error(span, &format!("providers/{index}"), message);
+            }
+            providers.push(provider);
+        }
+        providers
+    }
+
+    /// The keys that every provider has are read apart from those of its kind.
+    fn provider(&mut self, index: usize, entry: Section<'_>) -> Option<ProviderConfig> {
+        let span = entry.span();
+        let mut section = format!("providers/{index}");
+        let DeValue::Table(table) = entry.into_inner() else {
+            self.error(span, &section, "must be a table".to_owned());
+            return None;
+        };
+        if let Some(name) = table.get("name").and_then(|name| name.get_ref().as_str()) {
+            section = format!("{section} ({name})");
+        }
+        let (common, rest): (DeTable<'_>, DeTable<'_>) =
+            table.into_iter().partition(|(key, _)| COMMON_KEYS.contains(&key.get_ref().as_ref()));
+        let common: CommonConfig = self.section(&section, Spanned::new(span.clone(), DeValue::Table(common)))?;
+        let rest = Spanned::new(span, DeValue::Table(rest));
+        let kind = match common.kind {
+            KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
+            KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
+            KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
+            KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+        };
+        kind.map(|kind| ProviderConfig::new(common, kind))
+    }
+
+    /// Reads one table. Every key that nobody knows is reported, not only the first.
+    fn section<T: DeserializeOwned>(&mut self, section: &str, value: Section<'_>) -> Option<T> {
+        let span = value.span();
+        let mut value = value.into_inner();
+        let mut sound = true;
+        loop {
+            let attempt = Spanned::new(span.clone(), value.clone());
+            match T::deserialize(ValueDeserializer::from(attempt)) {
+                Ok(read) => return sound.then_some(read),
+                Err(error) => {
+                    self.report(&error, section);
+                    sound = false;
+                    if !remove_unknown(&mut value, &error) {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, error: &toml::de::Error, section: &str) {
+        self.errors.push(ConfigError::at(self.text, error.span(), section, explain(error.message())));
+    }
+
+    fn error(&mut self, span: std::ops::Range<usize>, section: &str, message: String) {
+        self.errors.push(ConfigError::at(self.text, Some(span), section, message));
+    }
+}
+
+/// Takes the key out that an error points at, so that reading can go on behind it.
+fn remove_unknown(value: &mut DeValue<'_>, error: &toml::de::Error) -> bool {
+    let (DeValue::Table(table), Some(span)) = (value, error.span()) else { return false };
+    if !error.message().starts_with("unknown field") {
+        return false;
+    }
+    let Some(key) = table.keys().find(|key| key.span() == span).cloned() else { return false };
+    table.remove(&key).is_some()
+}

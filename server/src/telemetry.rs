@@ -1,0 +1,51 @@
+//! Logs and metrics of the process.
+
+use std::time::Duration;
+
+use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
+use tokio_util::task::AbortOnDropHandle;
+use toolyard::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+use tracing_subscriber::EnvFilter;
+
+/// How often the exporter's buckets are drained, so that they do not grow between two scrapes.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// rmcp logs requests with their arguments.
+const DEFAULT_FILTER: &str = "info,rmcp=warn";
+
+/// The process's metrics. Upkeep ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    handle: PrometheusHandle,
+    _upkeep: AbortOnDropHandle<()>,
+}
+
+// === impl Metrics ===
+
+impl Metrics {
+    /// Installs the recorder. Must come before the first registry is made.
+    pub(crate) fn install() -> Result<Self, BuildError> {
+        let handle = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS)?.install_recorder()?;
+        describe_metrics();
+        let drained = handle.clone();
+        let upkeep = tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(UPKEEP);
+            loop {
+                ticks.tick().await;
+                drained.run_upkeep();
+            }
+        });
+        Ok(Self { handle, _upkeep: AbortOnDropHandle::new(upkeep) })
+    }
+
+    pub(crate) fn render(&self) -> String {
+        self.handle.render()
+    }
+}
+
+/// Sends logs to standard error, filtered by `TOOLYARD_LOG`, else by `fallback`.
+pub(crate) fn log_to_stderr(fallback: Option<&str>) {
+    let filter =
+        EnvFilter::try_from_env("TOOLYARD_LOG").unwrap_or_else(|_| EnvFilter::new(fallback.unwrap_or(DEFAULT_FILTER)));
+    // A second subscriber in one process, as in tests, changes nothing.
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init().ok();
+}
