@@ -1,1 +1,34 @@
-fn main() {}
+//! Toolyard's own tasks: `cargo xtask test` sets up what the tests need and runs every check.
+
+mod environment;
+mod steps;
+
+use std::process::ExitCode;
+
+use environment::Environment;
+
+const USAGE: &str = "usage: cargo xtask <task>
+
+tasks:
+  test     set up what the tests need, then run every check and every test
+  setup    only set up what the tests need
+  corpora  run the tests that read public recordings from the folder in TOOLYARD_CORPORA
+  lock     make the lock files of the Python and Node packages anew (needs uv)";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let done = match task.as_deref() {
+        Some("test") => Environment::set_up().and_then(|environment| steps::test(&environment)),
+        Some("setup") => Environment::set_up().map(drop),
+        Some("corpora") => Environment::set_up().and_then(|environment| steps::corpora(&environment)),
+        Some("lock") => steps::lock(),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            steps::say(&format!("xtask: {reason}"));
+            ExitCode::FAILURE
+        }
+    }
+}

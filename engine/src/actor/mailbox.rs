@@ -14,6 +14,7 @@ use super::status::SharedStatus;
 use crate::call::ToolBatch;
 use crate::dispatch::{BatchControl, BatchHandle, BatchesInFlight, EventSender};
 use crate::engine::Engine;
+use crate::isolate::{self, Isolated};
 use crate::provider::{ProviderConnector, ProviderSettings};
 use crate::registry::{ProviderStatus, RegistryError};
 
@@ -114,13 +115,21 @@ impl RegistryMailbox {
         connector: Arc<dyn ProviderConnector>,
         settings: ProviderSettings,
     ) -> Result<Done, RegistryError> {
-        let name = connector.name();
+        // Asked once and here: were they to panic in the actor, it would take every provider with it.
+        let asked = isolate::catch(|| (connector.name().to_owned(), connector.kind()));
+        let (name, kind) = asked.map_err(|_panic| RegistryError::StartFailed {
+            name: String::new(),
+            reason: "its name or kind cannot be told, since that panics".to_owned(),
+        })?;
         let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if name.is_empty() || name.len() > 64 || !name.chars().all(legal) {
-            return Err(RegistryError::InvalidName(name.to_owned()));
+            return Err(RegistryError::InvalidName(name));
         }
+        let (registered, taken) = oneshot::channel();
         let (started, receiver) = oneshot::channel();
-        self.send(Register { connector, settings, started }).await?;
+        let connector = Isolated::new(connector);
+        self.send(Register { name: name.into(), kind, connector, settings, registered, started }).await?;
+        taken.await.map_err(|_gone| RegistryError::Closed)?;
         Ok(receiver)
     }
 

@@ -4,15 +4,18 @@
 //! registry. It never waits for a provider in a handler: whatever takes time is a task that it owns and that tells it
 //! the end.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use kameo::Actor;
 use kameo::actor::{ActorRef, WeakActorRef};
 use kameo::error::Infallible;
 use kameo::message::{Context, Message};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::registry_actor::{Change, RegistryActor, Report};
@@ -39,6 +42,7 @@ pub(super) struct Charge {
     /// Tells this registration from an earlier one of the same name.
     pub(super) serial: u64,
     pub(super) tracker: TaskTracker,
+    pub(super) shutdown: CancellationToken,
 }
 
 struct Attempt {
@@ -56,6 +60,8 @@ struct Incarnation {
     listing: Option<AbortOnDropHandle<()>>,
     /// The tools changed again while they were being listed.
     stale: bool,
+    /// Its end is in the hands of a task.
+    retired: bool,
 }
 
 /// A start has ended.
@@ -117,7 +123,10 @@ impl ProviderActor {
             self.failures = 0;
         }
         self.failures += 1;
-        self.begin(self.charge.blueprint.settings.backoff.wait(self.failures), Vec::new());
+        // A reload that is under way is the next attempt already.
+        if self.attempt.is_none() {
+            self.begin(self.charge.blueprint.settings.backoff.wait(self.failures), Vec::new());
+        }
         Change::Down(reason)
     }
 
@@ -238,7 +247,7 @@ impl Incarnation {
     ) -> Self {
         let watch = AbortOnDropHandle::new(tokio::spawn(watch(me.clone(), Arc::clone(&handle))));
         let since = Instant::now();
-        Self { charge: charge.clone(), handle, tools, since, _watch: watch, listing: None, stale: false }
+        Self { charge: charge.clone(), handle, tools, since, _watch: watch, listing: None, stale: false, retired: false }
     }
 
     /// A change that comes while the tools are being listed makes that listing out of date.
@@ -256,11 +265,13 @@ impl Incarnation {
         self.listing = Some(AbortOnDropHandle::new(task));
     }
 
-    fn retire(self, drain: Duration, life: Life, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
+    fn retire(mut self, drain: Duration, life: Life, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
         let (blueprint, handle) = (Arc::clone(&self.charge.blueprint), Arc::clone(&self.handle));
+        let shutdown = self.charge.shutdown.clone();
         handle.end(Life::Draining, "it was replaced or removed");
+        self.retired = true;
         self.charge.tracker.spawn(async move {
-            start::retire(blueprint, handle, drain, life).await;
+            start::retire(blueprint, handle, drain, life, shutdown).await;
             if let Some(done) = done {
                 drop(done.send(Ok(())));
             }
@@ -271,7 +282,7 @@ impl Incarnation {
 impl Drop for Incarnation {
     /// An incarnation that was not retired has crashed, or its actor has: its calls end now.
     fn drop(&mut self) {
-        if self.handle.life() == Life::Draining {
+        if self.retired {
             return;
         }
         if self.handle.life() == Life::Up {
@@ -279,7 +290,7 @@ impl Drop for Incarnation {
         }
         let (handle, limit) = (Arc::clone(&self.handle), self.charge.blueprint.settings.close_timeout);
         if tokio::runtime::Handle::try_current().is_ok() {
-            self.charge.tracker.spawn(async move { start::close(&*handle.invoker, limit).await });
+            self.charge.tracker.spawn(async move { start::close(&handle, limit).await });
         }
     }
 }
@@ -287,7 +298,8 @@ impl Drop for Incarnation {
 /// Passes on what happens to an incarnation, until it has ended.
 async fn watch(actor: WeakActorRef<ProviderActor>, handle: Arc<ProviderHandle>) {
     loop {
-        let event = handle.invoker.next_event().await;
+        let next = AssertUnwindSafe(async { handle.invoker.next_event().await }).catch_unwind();
+        let event = next.await.unwrap_or_else(|_panic| ProviderEvent::Ended(Reason("it panicked".to_owned())));
         let is_last = matches!(event, ProviderEvent::Ended(_));
         tell(&actor, Happened(Arc::clone(&handle), event)).await;
         if is_last {

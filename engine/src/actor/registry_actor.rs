@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kameo::Actor;
 use kameo::actor::{ActorId, ActorRef, Spawn, WeakActorRef};
-use kameo::error::{ActorStopReason, Infallible};
+use kameo::error::{ActorStopReason, Infallible, PanicError};
 use kameo::mailbox;
 use kameo::message::{Context, Message};
 use kameo::supervision::RestartPolicy;
@@ -21,7 +21,8 @@ use super::status::SharedStatus;
 use crate::call::ToolBatch;
 use crate::dispatch::{self, BatchControl, EventSender, Registered};
 use crate::engine::Engine;
-use crate::provider::{ProviderConnector, ProviderSettings};
+use crate::isolate::Isolated;
+use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
 use crate::result::BatchOutcome;
 
@@ -37,10 +38,13 @@ pub(super) struct RegistryActor {
     next_serial: u64,
 }
 
-/// Register a provider; `started` hears of its first start.
+/// Register a provider; `registered` hears when it can be found, `started` of its first start.
 pub(super) struct Register {
-    pub(super) connector: Arc<dyn ProviderConnector>,
+    pub(super) name: Arc<str>,
+    pub(super) kind: ProviderKind,
+    pub(super) connector: Isolated<Arc<dyn ProviderConnector>>,
     pub(super) settings: ProviderSettings,
+    pub(super) registered: oneshot::Sender<()>,
     pub(super) started: Reply,
 }
 
@@ -95,6 +99,16 @@ impl Actor for RegistryActor {
         Ok(Self { engine, status, providers: Vec::new(), next_serial: 0 })
     }
 
+    /// Nothing of a provider's runs in a handler, so a panic here is the engine's own; the providers go on all the same.
+    async fn on_panic(
+        &mut self,
+        _me: WeakActorRef<Self>,
+        _panic: PanicError,
+    ) -> Result<ControlFlow<ActorStopReason>, Infallible> {
+        tracing::error!("the registry actor panicked and goes on");
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// A provider actor that was given up costs its own tools, nobody else's.
     async fn on_link_died(
         &mut self,
@@ -133,10 +147,9 @@ impl Message<Register> for RegistryActor {
     type Reply = ();
 
     async fn handle(&mut self, message: Register, ctx: &mut Context<Self, ()>) {
-        let Register { connector, settings, started } = message;
-        let name: Arc<str> = connector.name().into();
-        let blueprint =
-            Arc::new(Blueprint { name: Arc::clone(&name), connector, settings, limits: self.engine.limits.clone() });
+        let Register { name, kind, connector, settings, registered, started } = message;
+        let limits = self.engine.limits.clone();
+        let blueprint = Arc::new(Blueprint { name: Arc::clone(&name), kind, connector, settings, limits });
         let serial = self.next_serial;
         self.next_serial += 1;
         let charge = Charge {
@@ -144,6 +157,7 @@ impl Message<Register> for RegistryActor {
             registry: ctx.actor_ref().downgrade(),
             serial,
             tracker: self.engine.tracker.clone(),
+            shutdown: self.engine.shutdown.clone(),
         };
         let actor = ProviderActor::supervise(ctx.actor_ref(), charge)
             .restart_policy(RestartPolicy::Transient)
@@ -153,6 +167,7 @@ impl Message<Register> for RegistryActor {
         let replaced = self.position(&name).map(|position| self.providers.remove(position));
         self.providers.push(Slot::new(name, serial, blueprint, actor, started, replaced));
         self.publish();
+        registered.send(()).ok();
     }
 }
 

@@ -123,7 +123,7 @@ impl Slot {
     pub(super) fn published(&self) -> PublishedSlot {
         let status = ProviderStatus {
             name: Arc::clone(&self.name),
-            kind: self.blueprint.connector.kind().as_str(),
+            kind: self.blueprint.kind.as_str(),
             state: self.state,
             reason: self.reason.clone(),
             tools: self.listing.tools.len(),

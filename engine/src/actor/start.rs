@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 
+use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
-use crate::provider::{ProviderConnector, ProviderSettings, ToolProvider};
+use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
 
 /// What does not change while a provider is registered.
 pub(super) struct Blueprint {
     pub(super) name: Arc<str>,
-    pub(super) connector: Arc<dyn ProviderConnector>,
+    pub(super) kind: ProviderKind,
+    pub(super) connector: Isolated<Arc<dyn ProviderConnector>>,
     pub(super) settings: ProviderSettings,
     pub(super) limits: Limits,
 }
@@ -27,23 +30,20 @@ pub(super) async fn start(blueprint: &Blueprint, delay: Duration) -> Result<Star
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    let limit = blueprint.settings.start_timeout;
-    guarded(limit, async {
+    let began = Instant::now();
+    let handle = guarded(began, blueprint.settings.start_timeout, async {
         let provider = blueprint.connector.connect().await.map_err(|failure| failure.to_string())?;
         let permits = blueprint.settings.max_in_flight.map(|n| Permits::new(n, blueprint.settings.max_queued));
-        let handle = Arc::new(ProviderHandle::new(Arc::clone(&blueprint.name), provider, permits));
-        match handle.invoker.list_tools().await {
-            Ok(specs) => {
-                let listing = prepare(specs, &handle, &blueprint.settings, &blueprint.limits, &[]);
-                Ok((handle, listing))
-            }
-            Err(failure) => {
-                close(&*handle.invoker, blueprint.settings.close_timeout).await;
-                Err(format!("it could not list its tools: {failure}"))
-            }
-        }
+        Ok(Arc::new(ProviderHandle::new(Arc::clone(&blueprint.name), provider, permits)))
     })
-    .await
+    .await?;
+    match list(blueprint, &handle, &[], began).await {
+        Ok(listing) => Ok((handle, listing)),
+        Err(reason) => {
+            close(&handle, blueprint.settings.close_timeout).await;
+            Err(format!("it could not list its tools: {reason}"))
+        }
+    }
 }
 
 /// Lists the tools of an incarnation that is up.
@@ -52,33 +52,61 @@ pub(super) async fn list_again(
     handle: &Arc<ProviderHandle>,
     before: &[Arc<PreparedTool>],
 ) -> Result<Listing, String> {
-    guarded(blueprint.settings.start_timeout, async {
+    list(blueprint, handle, before, Instant::now()).await
+}
+
+async fn list(
+    blueprint: &Blueprint,
+    handle: &Arc<ProviderHandle>,
+    before: &[Arc<PreparedTool>],
+    began: Instant,
+) -> Result<Listing, String> {
+    guarded(began, blueprint.settings.start_timeout, async {
         let specs = handle.invoker.list_tools().await.map_err(|failure| failure.to_string())?;
         Ok(prepare(specs, handle, &blueprint.settings, &blueprint.limits, before))
     })
     .await
 }
 
-/// Takes an incarnation out of service in good order: calls in flight may finish within `drain`, then they are ended,
-/// then the provider is closed.
-pub(super) async fn retire(blueprint: Arc<Blueprint>, handle: Arc<ProviderHandle>, drain: Duration, last: Life) {
+/// Takes an incarnation out of service in good order: calls in flight may finish within `drain` unless the engine shuts
+/// down meanwhile, then they are ended, then the provider is closed.
+pub(super) async fn retire(
+    blueprint: Arc<Blueprint>,
+    handle: Arc<ProviderHandle>,
+    drain: Duration,
+    last: Life,
+    shutdown: CancellationToken,
+) {
     handle.end(Life::Draining, "it was replaced or removed");
-    drop(timeout(drain, handle.idle()).await);
+    let drained = shutdown.run_until_cancelled(timeout(drain, handle.idle())).await;
+    let last = if drained.is_some() { last } else { Life::Shutdown };
     handle.end(last, "it was replaced or removed");
     // A call that was counted in before the end is told by the token and leaves soon.
     drop(timeout(blueprint.settings.close_timeout, handle.idle()).await);
-    close(&*handle.invoker, blueprint.settings.close_timeout).await;
+    close(&handle, blueprint.settings.close_timeout).await;
 }
 
 /// Gives back what an incarnation holds. One that hangs or panics is left behind.
-pub(super) async fn close(provider: &dyn ToolProvider, limit: Duration) {
-    if let Err(reason) = guarded(limit, provider.close().map(Ok)).await {
-        tracing::warn!(provider = provider.name(), reason, "provider did not close");
+pub(super) async fn close(handle: &ProviderHandle, limit: Duration) {
+    let closed = guarded(Instant::now(), limit, async {
+        handle.invoker.close().await;
+        Ok(())
+    });
+    if let Err(reason) = closed.await {
+        tracing::warn!(provider = %handle.name, reason, "provider did not close");
     }
 }
 
-async fn guarded<T>(limit: Duration, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    match timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
+/// Runs what a provider does, for `limit` from `began`. A panic of its future, or of that future's drop, is a failure.
+async fn guarded<T>(
+    began: Instant,
+    limit: Duration,
+    work: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
+    let ended = timeout_at(began + limit, &mut work).await;
+    isolate::catch(move || drop(work)).ok();
+    match ended {
         Ok(Ok(done)) => done,
         Ok(Err(_panic)) => Err("it panicked".to_owned()),
         Err(_elapsed) => Err(format!("it did not answer within {} ms", limit.as_millis())),

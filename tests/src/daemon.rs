@@ -1,0 +1,105 @@
+//! The binary under test, as a daemon and as a command.
+
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::Environment;
+
+/// How long a daemon may take to listen.
+const START: Duration = Duration::from_secs(20);
+
+/// A running daemon. Killed when dropped.
+#[derive(Debug)]
+pub struct Daemon {
+    /// Where it listens, such as `http://127.0.0.1:40001`.
+    pub address: String,
+    /// For requests to it.
+    pub client: reqwest::Client,
+    child: Child,
+    _config: tempfile::NamedTempFile,
+}
+
+// === impl Daemon ===
+
+impl Daemon {
+    /// Starts it with this configuration on a free port.
+    pub async fn start(config: &str) -> Self {
+        let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+        std::fs::write(file.path(), config).unwrap();
+        let mut child = Command::new(Environment::get().binary)
+            .args(["serve", "--listen", "127.0.0.1:0", "--config"])
+            .arg(file.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = tokio::time::timeout(START, async {
+            loop {
+                let line = lines.next_line().await.unwrap().expect("the daemon ended before it listened");
+                if let Some(address) = line.strip_prefix("Toolyard listens on ") {
+                    return address.to_owned();
+                }
+            }
+        });
+        let address = address.await.expect("the daemon did not listen in time");
+        // Its log must go on being read, or it would block.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { address, client, child, _config: file }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
+    /// Sends a batch and gives the status and the document back.
+    pub async fn batch(&self, request: &Value) -> (u16, Value) {
+        let sent = self.client.post(format!("{}/v1/batches", self.address)).json(request).send().await.unwrap();
+        (sent.status().as_u16(), sent.json().await.unwrap())
+    }
+
+    /// The text at a path.
+    pub async fn get(&self, path: &str) -> (u16, String) {
+        let got = self.client.get(format!("{}{path}", self.address)).send().await.unwrap();
+        (got.status().as_u16(), got.text().await.unwrap())
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.pid()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&mut self) -> std::process::ExitStatus {
+        self.child.wait().await.unwrap()
+    }
+}
+
+/// Runs the binary with these arguments to its end.
+pub async fn run_cli(arguments: &[&str]) -> Output {
+    let mut command = Command::new(Environment::get().binary);
+    command.args(arguments).env_remove("TOOLYARD_CONFIG").stdin(Stdio::null()).kill_on_drop(true);
+    tokio::time::timeout(Duration::from_secs(150), command.output()).await.expect("the command did not end").unwrap()
+}
+
+/// Runs `toolyard dispatch` on a reply, with further arguments, and reads the outcome document.
+pub async fn dispatch(reply: &str, arguments: &[&str]) -> (i32, Option<Value>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("reply.json");
+    std::fs::write(&path, reply).unwrap();
+    let mut all = vec!["dispatch", path.to_str().unwrap()];
+    all.extend(arguments);
+    let output = run_cli(&all).await;
+    let errors = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap_or(-1), serde_json::from_slice(&output.stdout).ok(), errors)
+}

@@ -1,0 +1,10 @@
+//! Whole-system tests: the real binary, real sockets, real MCP servers. Run by `cargo xtask test`.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+mod api;
+mod cli;
+mod configuration;
+mod lifecycle;
+mod mcp;
+mod metrics;
+mod workspace;

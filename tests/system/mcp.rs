@@ -1,0 +1,144 @@
+//! Real MCP servers behind the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use toolyard::{
+    BatchOutcome, CallStatus, ErrorCode, Limits, NameForm, ProviderSettings, ProviderState, RawArguments, ToolBatch,
+    ToolCall, ToolExecutionContext, ToolRegistry,
+};
+use toolyard_providers::{McpConnector, Spawner, builtin_provider};
+use toolyard_tests::{Environment, Process, children_of, everything_server, time_server, wait_until};
+
+const START: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Fleet {
+    registry: ToolRegistry,
+    _spawner: Arc<Spawner>,
+}
+
+impl Fleet {
+    /// Both servers and the built-in tools.
+    async fn start() -> Self {
+        let environment = Environment::get();
+        let spawner = Arc::new(Spawner::new(Some(environment.binary.clone())).unwrap());
+        let registry = ToolRegistry::new(Limits::default());
+        let mut settings = ProviderSettings::default();
+        settings.start_timeout = START;
+        registry.register(Arc::new(builtin_provider()), settings.clone()).await.unwrap();
+        settings.name_form = NameForm::Qualified;
+        for (name, config) in [("time", time_server(&environment)), ("everything", everything_server(&environment))] {
+            let connector = Arc::new(McpConnector::new(name, config, Arc::clone(&spawner)));
+            registry.launch(connector, settings.clone()).await.unwrap();
+        }
+        registry.wait_started(START).await;
+        Self { registry, _spawner: spawner }
+    }
+
+    fn state_of(&self, name: &str) -> (ProviderState, u32) {
+        let providers = self.registry.providers();
+        let status = providers.iter().find(|provider| *provider.name == *name).unwrap();
+        (status.state, status.starts)
+    }
+}
+
+/// The processes of one server that this test process has started; tests run side by side.
+fn server_processes(before: &[Process], part: &str) -> Vec<Process> {
+    let now = children_of(std::process::id());
+    now.into_iter().filter(|process| !before.contains(process) && process.command_line.contains(part)).collect()
+}
+
+fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
+    ToolCall::new(id, name, RawArguments::from(arguments))
+}
+
+fn statuses(outcome: &BatchOutcome) -> Vec<CallStatus> {
+    outcome.results.iter().map(|result| result.status).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_real_servers_answer_in_one_batch_and_go_when_the_registry_closes() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let before = children_of(std::process::id());
+    let fleet = Fleet::start().await;
+    let listed = fleet.registry.list_tools(&ToolExecutionContext::default());
+    let names: Vec<&str> = listed.iter().map(|tool| &*tool.model_name).collect();
+    assert!(names.contains(&"time__get_current_time") && names.contains(&"everything__get-sum"), "{names:?}");
+
+    let batch = ToolBatch::new(vec![
+        call("a", "time__get_current_time", &json!({"timezone": "Europe/Oslo"})),
+        call("b", "everything__echo", &json!({"message": "你好"})),
+        call(
+            "c",
+            "time__convert_time",
+            &json!({"source_timezone": "Mars/Base", "time": "10:00", "target_timezone": "UTC"}),
+        ),
+        call("d", "everything__get-tiny-image", &json!({})),
+        call("e", "everything__echo", &json!({"message": 7})),
+    ]);
+    let outcome = fleet.registry.dispatch(batch).await;
+    use CallStatus::{InvalidArguments, Ok, ToolError};
+    assert_eq!(statuses(&outcome), [Ok, Ok, ToolError, Ok, InvalidArguments], "{outcome:#?}");
+    assert!(outcome.results[0].history_content().contains("Europe/Oslo"));
+    assert!(outcome.results[1].history_content().contains("你好"));
+    assert!(outcome.results[3].result.content_items.iter().any(|item| item.image_base64().is_some()));
+    assert_eq!(outcome.results[4].error.as_ref().unwrap().pointer.as_deref(), Some("/message"));
+
+    fleet.registry.close(Duration::from_secs(5)).await;
+    assert_eq!(server_processes(&before, "mcp"), [], "a server outlived its registry");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_killed_mid_call_fails_that_call_at_once_and_comes_back() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let before = children_of(std::process::id());
+    let fleet = Fleet::start().await;
+    let slow = call("slow", "everything__trigger-long-running-operation", &json!({"duration": 60, "steps": 2}));
+    let wait = call("wait", "wait", &json!({"seconds": 2}));
+    let time = call("time", "time__get_current_time", &json!({"timezone": "UTC"}));
+    let mut handle = fleet.registry.start(ToolBatch::new(vec![slow, wait, time])).await.unwrap();
+    wait_until("the call is in flight", PATIENCE, || {
+        fleet.registry.providers().iter().any(|provider| *provider.name == *"everything" && provider.in_flight == 1)
+    })
+    .await;
+
+    let killed = tokio::time::Instant::now();
+    server_processes(&before, "server-everything").iter().for_each(Process::kill);
+    let outcome = handle.wait().await.unwrap();
+    assert_eq!(statuses(&outcome), [CallStatus::Unavailable, CallStatus::Ok, CallStatus::Ok], "{outcome:#?}");
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderCrashed);
+    assert!(outcome.results[0].duration < Duration::from_secs(60));
+    assert!(killed.elapsed() < PATIENCE, "the batch waited for the dead server");
+
+    wait_until("the server is back", START, || fleet.state_of("everything") == (ProviderState::Up, 2)).await;
+    let echo = call("again", "everything__echo", &json!({"message": "back"}));
+    let outcome = fleet.registry.dispatch(ToolBatch::new(vec![echo])).await;
+    assert_eq!(statuses(&outcome), [CallStatus::Ok]);
+    fleet.registry.close(Duration::from_secs(5)).await;
+    assert_eq!(server_processes(&before, "mcp"), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn cancelling_a_call_reaches_the_server_and_leaves_the_connection_up() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let fleet = Fleet::start().await;
+    let slow = call("slow", "everything__trigger-long-running-operation", &json!({"duration": 60, "steps": 2}));
+    let mut handle = fleet.registry.start(ToolBatch::new(vec![slow])).await.unwrap();
+    wait_until("the call is in flight", PATIENCE, || {
+        fleet.registry.providers().iter().any(|provider| provider.in_flight == 1)
+    })
+    .await;
+    handle.cancel_call(&"slow".into());
+    let outcome = handle.wait().await.unwrap();
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::CancelledCall);
+    let echo = call("next", "everything__echo", &json!({"message": "still here"}));
+    let outcome = fleet.registry.dispatch(ToolBatch::new(vec![echo])).await;
+    assert_eq!(statuses(&outcome), [CallStatus::Ok]);
+    assert_eq!(fleet.state_of("everything"), (ProviderState::Up, 1));
+    fleet.registry.close(Duration::from_secs(5)).await;
+}
+
+/// The tests look at this process's children, which they share.
+static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
