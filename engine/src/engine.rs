@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::dispatch::BatchesInFlight;
@@ -22,6 +23,8 @@ pub(crate) struct Engine {
     pub(crate) batches: BatchesInFlight,
     /// Counts everything that has to end before the engine has: batches, and the tasks of providers that drain.
     pub(crate) tracker: TaskTracker,
+    /// Ends what still drains when the engine closes.
+    pub(crate) shutdown: CancellationToken,
     calls_in_flight: AtomicUsize,
     closing: AtomicBool,
 }
@@ -44,9 +47,16 @@ impl Engine {
             metrics: EngineMetrics::new(),
             batches: BatchesInFlight::default(),
             tracker: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
             calls_in_flight: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
         }
+    }
+
+    /// Hands what calls have counted over to the recorder.
+    pub(crate) fn publish_metrics(&self) {
+        self.metrics.publish();
+        self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }
 
     /// Room for up to `wanted` calls, fewer when the engine is nearly full.

@@ -1,17 +1,26 @@
 //! Every metric of the engine: names, units, labels, and the handles that the invoke path uses.
 //!
 //! Labels come from closed sets: registered providers and their tools, statuses, codes, gates. A name that a model made
-//! up is always `_unknown`. Handles are resolved at a tool's first call and kept; nothing is looked up per call.
+//! up is always `_unknown`. The invoke path counts into buckets of its own, one set for each worker, so that no two cores
+//! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder.
+
+mod buckets;
+mod shards;
+mod tool;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics::{
-    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+    Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 
 use crate::gate::Gate;
-use crate::result::{CallStatus, ErrorCode};
+use crate::result::ErrorCode;
+
+use buckets::Buckets;
+use shards::Sharded;
+pub(crate) use tool::{CallTimes, ToolMetrics};
 
 /// Bucket bounds for all latencies, in seconds: 10 µs to 5 min.
 pub const LATENCY_BUCKETS_SECONDS: [f64; 20] = [
@@ -62,80 +71,20 @@ pub(crate) enum FailureKind {
     Crash,
 }
 
-/// The handles of one tool.
-#[derive(Debug)]
-pub(crate) struct ToolMetrics {
-    provider: Arc<str>,
-    tool: Arc<str>,
-    by_status: [OnceLock<Counter>; CallStatus::ALL.len()],
-    latency: OnceLock<Latency>,
-}
-
-#[derive(Debug)]
-struct Latency {
-    call: Histogram,
-    run: Histogram,
-    queue: Histogram,
-}
-
-/// The handles that belong to no tool.
+/// What belongs to no tool.
 #[derive(Debug)]
 pub(crate) struct EngineMetrics {
-    batch: OnceLock<Histogram>,
+    batches: Sharded<Buckets>,
+    batch_seconds: OnceLock<Histogram>,
     unknown: ToolMetrics,
-}
-
-/// The times of one call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CallTimes {
-    pub(crate) total: Duration,
-    /// Queue wait and run, where the tool was started.
-    pub(crate) started: Option<(Duration, Duration)>,
-}
-
-// === impl ToolMetrics ===
-
-impl ToolMetrics {
-    pub(crate) fn new(provider: Arc<str>, tool: Arc<str>) -> Self {
-        let by_status = std::array::from_fn(|_| OnceLock::new());
-        Self { provider, tool, by_status, latency: OnceLock::new() }
-    }
-
-    pub(crate) fn record(&self, status: CallStatus, times: CallTimes) {
-        self.by_status[status.index()].get_or_init(|| self.counter(status)).increment(1);
-        let latency = self.latency.get_or_init(|| self.latency());
-        latency.call.record(times.total.as_secs_f64());
-        if let Some((queue, run)) = times.started {
-            latency.queue.record(queue.as_secs_f64());
-            latency.run.record(run.as_secs_f64());
-        }
-    }
-
-    /// Failures are rare enough to be looked up.
-    pub(crate) fn record_failure(&self, kind: FailureKind) {
-        counter!(FAILURES_TOTAL, "provider" => shared(&self.provider), "kind" => kind.as_str()).increment(1);
-    }
-
-    fn counter(&self, status: CallStatus) -> Counter {
-        counter!(CALLS_TOTAL, "provider" => shared(&self.provider), "tool" => shared(&self.tool), "status" => status.as_str())
-    }
-
-    fn latency(&self) -> Latency {
-        let histogram =
-            |name: &'static str| histogram!(name, "provider" => shared(&self.provider), "tool" => shared(&self.tool));
-        Latency {
-            call: histogram(CALL_SECONDS),
-            run: histogram(RUN_SECONDS),
-            queue: histogram!(QUEUE_SECONDS, "provider" => shared(&self.provider)),
-        }
-    }
 }
 
 // === impl EngineMetrics ===
 
 impl EngineMetrics {
     pub(crate) fn new() -> Self {
-        Self { batch: OnceLock::new(), unknown: ToolMetrics::new(UNKNOWN.into(), UNKNOWN.into()) }
+        let unknown = ToolMetrics::new(UNKNOWN.into(), UNKNOWN.into());
+        Self { batches: Sharded::default(), batch_seconds: OnceLock::new(), unknown }
     }
 
     /// Where calls are counted that lead to no tool.
@@ -144,7 +93,14 @@ impl EngineMetrics {
     }
 
     pub(crate) fn record_batch(&self, duration: Duration) {
-        self.batch.get_or_init(|| histogram!(BATCH_SECONDS)).record(duration.as_secs_f64());
+        self.batches.mine().record(duration);
+    }
+
+    /// Hands what was counted over to the recorder.
+    pub(crate) fn publish(&self) {
+        let histogram = self.batch_seconds.get_or_init(|| histogram!(BATCH_SECONDS));
+        self.batches.each(|buckets| buckets.drain_into(histogram));
+        self.unknown.publish();
     }
 }
 

@@ -194,8 +194,10 @@ impl ToolRegistry {
         self.engine.batches.cancel_session(session)
     }
 
-    /// Brings the gauges up to date; call before the metrics are read.
-    pub fn publish_gauges(&self) {
+    /// Hands what was counted over to the `metrics` recorder and brings the gauges up to date. The registry does so every
+    /// few seconds by itself; call it before the metrics are read.
+    pub fn publish_metrics(&self) {
+        self.engine.publish_metrics();
         for status in self.providers() {
             metrics::up_gauge(&status.name).set(f64::from(u8::from(status.state == ProviderState::Up)));
             metrics::in_flight_gauge(&status.name).set(status.in_flight as f64);
@@ -204,12 +206,15 @@ impl ToolRegistry {
     }
 
     /// Closes the engine: no call is admitted any more, batches in flight may finish within `grace` and are cancelled
-    /// then, every provider is closed.
+    /// then, every provider is closed, and every task of the engine has ended, unless one hangs.
     pub async fn close(&self, grace: Duration) {
         self.engine.begin_closing();
         self.engine.tracker.close();
         drop(tokio::time::timeout(grace, self.engine.tracker.wait()).await);
         self.engine.batches.cancel_all();
+        self.engine.shutdown.cancel();
         self.actor.close().await;
+        // A batch that its caller holds and does not poll cannot end.
+        drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.tracker.wait()).await);
     }
 }

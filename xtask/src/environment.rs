@@ -29,12 +29,8 @@ impl Environment {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let home = target.join("test-env");
         std::fs::create_dir_all(&home).map_err(|error| format!("cannot make {}: {error}", home.display()))?;
-        let environment = Self {
-            python: home.join("python/bin/python"),
-            node_modules: home.join("node/node_modules"),
-            root,
-            target,
-        };
+        let environment =
+            Self { python: home.join("python/bin/python"), node_modules: home.join("node/node_modules"), root, target };
         check_programs()?;
         environment.set_up_python(&home)?;
         environment.set_up_node(&home)?;

@@ -107,15 +107,13 @@ impl ProviderActor {
         self.attempt = Some(Attempt { _task: AbortOnDropHandle::new(task), reloads });
     }
 
-    fn up(&mut self, (handle, listing): Started) -> Change {
+    /// Gives the incarnation before, which serves until the change is published.
+    fn up(&mut self, (handle, listing): Started) -> (Change, Option<Incarnation>) {
         for rejected in &listing.rejected {
             tracing::warn!(provider = %handle.name, tool = rejected.name, reason = rejected.reason, "tool left out");
         }
-        if let Some(before) = self.current.take() {
-            before.retire(self.charge.blueprint.settings.drain, Life::Closed, None);
-        }
-        self.current = Some(Incarnation::new(&self.charge, &self.me, Arc::clone(&handle), listing.tools.clone()));
-        Change::Up(handle, listing)
+        let next = Incarnation::new(&self.charge, &self.me, Arc::clone(&handle), listing.tools.clone());
+        (Change::Up(handle, listing), self.current.replace(next))
     }
 
     fn down(&mut self, reason: String) -> Change {
@@ -130,9 +128,12 @@ impl ProviderActor {
         Change::Down(reason)
     }
 
-    async fn report(&self, change: Change) {
-        let report = Report { name: Arc::clone(&self.charge.blueprint.name), serial: self.charge.serial, change };
-        tell(&self.charge.registry, report).await;
+    /// Gives what resolves when calls can see the change, or when there is no registry any more to publish it.
+    async fn report(&self, change: Change) -> oneshot::Receiver<()> {
+        let (published, seen) = oneshot::channel();
+        let name = Arc::clone(&self.charge.blueprint.name);
+        tell(&self.charge.registry, Report { name, serial: self.charge.serial, change, published }).await;
+        seen
     }
 
     fn is_current(&self, handle: &Arc<ProviderHandle>) -> bool {
@@ -145,26 +146,34 @@ impl Message<Attempted> for ProviderActor {
 
     async fn handle(&mut self, Attempted(started): Attempted, _ctx: &mut Context<Self, ()>) {
         let reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
-        let failed = started.as_ref().err().map(|reason| RegistryError::StartFailed {
-            name: self.charge.blueprint.name.to_string(),
-            reason: reason.clone(),
-        });
-        match started {
+        let reason = match started {
             Ok(started) => {
-                let change = self.up(started);
-                self.report(change).await;
+                let (change, before) = self.up(started);
+                let (seen, drain) = (self.report(change).await, self.charge.blueprint.settings.drain);
+                self.charge.tracker.spawn(async move {
+                    seen.await.ok();
+                    if let Some(before) = before {
+                        before.retire(drain, Life::Closed, None);
+                    }
+                    for reload in reloads {
+                        drop(reload.send(Ok(())));
+                    }
+                });
+                return;
             }
+            Err(reason) => reason,
+        };
+        let name = &self.charge.blueprint.name;
+        let failed = RegistryError::StartFailed { name: name.to_string(), reason: reason.clone() };
+        if self.current.is_some() {
             // A failed reload leaves the old incarnation as it is.
-            Err(reason) if self.current.is_some() => {
-                tracing::warn!(provider = %self.charge.blueprint.name, reason, "reload failed");
-            }
-            Err(reason) => {
-                let change = self.down(reason);
-                self.report(change).await;
-            }
+            tracing::warn!(provider = %name, reason, "reload failed");
+        } else {
+            let change = self.down(reason);
+            drop(self.report(change).await);
         }
         for reload in reloads {
-            drop(reload.send(failed.clone().map_or(Ok(()), Err)));
+            drop(reload.send(Err(failed.clone())));
         }
     }
 }
@@ -185,7 +194,7 @@ impl Message<Happened> for ProviderActor {
             ProviderEvent::Ended(Reason(reason)) => {
                 handle.end(Life::Crashed, &reason);
                 let change = self.down(reason);
-                self.report(change).await;
+                drop(self.report(change).await);
             }
         }
     }
@@ -206,7 +215,7 @@ impl Message<Relisted> for ProviderActor {
         match listing {
             Ok(listing) => {
                 current.tools.clone_from(&listing.tools);
-                self.report(Change::Up(handle, listing)).await;
+                drop(self.report(Change::Up(handle, listing)).await);
             }
             Err(reason) => tracing::warn!(provider = %handle.name, reason, "tools could not be listed again"),
         }
@@ -247,7 +256,16 @@ impl Incarnation {
     ) -> Self {
         let watch = AbortOnDropHandle::new(tokio::spawn(watch(me.clone(), Arc::clone(&handle))));
         let since = Instant::now();
-        Self { charge: charge.clone(), handle, tools, since, _watch: watch, listing: None, stale: false, retired: false }
+        Self {
+            charge: charge.clone(),
+            handle,
+            tools,
+            since,
+            _watch: watch,
+            listing: None,
+            stale: false,
+            retired: false,
+        }
     }
 
     /// A change that comes while the tools are being listed makes that listing out of date.

@@ -13,6 +13,7 @@ use kameo::mailbox;
 use kameo::message::{Context, Message};
 use kameo::supervision::RestartPolicy;
 use tokio::sync::oneshot;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::provider_actor::{Charge, ProviderActor, ReloadProvider};
 use super::slot::{Reply, Slot};
@@ -26,6 +27,9 @@ use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
 use crate::result::BatchOutcome;
 
+/// How often what calls have counted is handed over to the recorder.
+const METRICS_EVERY: Duration = Duration::from_secs(5);
+
 /// A provider actor that panics this often within a minute is given up.
 const RESTARTS_PER_MINUTE: u32 = 5;
 
@@ -36,6 +40,7 @@ pub(super) struct RegistryActor {
     /// In order of precedence.
     providers: Vec<Slot>,
     next_serial: u64,
+    _metrics: AbortOnDropHandle<()>,
 }
 
 /// Register a provider; `registered` hears when it can be found, `started` of its first start.
@@ -65,6 +70,8 @@ pub(super) struct Report {
     pub(super) name: Arc<str>,
     pub(super) serial: u64,
     pub(super) change: Change,
+    /// Hears when calls can see the change.
+    pub(super) published: oneshot::Sender<()>,
 }
 
 /// How a provider has changed.
@@ -96,7 +103,8 @@ impl Actor for RegistryActor {
     type Error = Infallible;
 
     async fn on_start((engine, status): Self::Args, _me: ActorRef<Self>) -> Result<Self, Infallible> {
-        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0 })
+        let metrics = AbortOnDropHandle::new(tokio::spawn(publish_metrics(Arc::clone(&engine))));
+        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0, _metrics: metrics })
     }
 
     /// Nothing of a provider's runs in a handler, so a panic here is the engine's own; the providers go on all the same.
@@ -116,12 +124,22 @@ impl Actor for RegistryActor {
         id: ActorId,
         reason: ActorStopReason,
     ) -> Result<ControlFlow<ActorStopReason>, Infallible> {
-        if let Some(slot) = self.providers.iter_mut().find(|slot| slot.actor.id() == id) {
-            tracing::error!(provider = %slot.name, %reason, "provider actor was given up");
-            slot.fail(ProviderState::Failed, "its actor failed too often".to_owned());
+        if let Some(place) = self.providers.iter().position(|slot| slot.actor.id() == id) {
+            tracing::error!(provider = %self.providers[place].name, %reason, "provider actor was given up");
+            self.providers[place].fail(ProviderState::Failed, "its actor failed too often".to_owned());
             self.publish();
+            self.providers[place].after_publication();
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Embedders need not remember to.
+async fn publish_metrics(engine: Arc<Engine>) {
+    let mut ticks = tokio::time::interval(METRICS_EVERY);
+    loop {
+        ticks.tick().await;
+        engine.publish_metrics();
     }
 }
 
@@ -175,19 +193,21 @@ impl Message<Report> for RegistryActor {
     type Reply = ();
 
     async fn handle(&mut self, report: Report, _ctx: &mut Context<Self, ()>) {
-        let Some(slot) =
-            self.providers.iter_mut().find(|slot| slot.name == report.name && slot.serial == report.serial)
+        let Some(place) =
+            self.providers.iter().position(|slot| slot.name == report.name && slot.serial == report.serial)
         else {
             return;
         };
         match report.change {
-            Change::Up(handle, listing) => slot.up(handle, listing),
+            Change::Up(handle, listing) => self.providers[place].up(handle, listing),
             Change::Down(reason) => {
-                tracing::warn!(provider = %slot.name, reason, "provider is down");
-                slot.fail(ProviderState::Down, reason);
+                tracing::warn!(provider = %report.name, reason, "provider is down");
+                self.providers[place].fail(ProviderState::Down, reason);
             }
         }
         self.publish();
+        self.providers[place].after_publication();
+        report.published.send(()).ok();
     }
 }
 
@@ -199,8 +219,9 @@ impl Message<Unregister> for RegistryActor {
             Some(position) => {
                 let slot = self.providers.remove(position);
                 let drain = slot.blueprint.settings.drain;
-                slot.retire(drain, Life::Closed, done);
+                // First, so that no call finds the tools when the caller is told that they are gone.
                 self.publish();
+                slot.retire(drain, Life::Closed, done);
             }
             None => drop(done.send(Err(RegistryError::UnknownProvider(name)))),
         }
@@ -238,7 +259,9 @@ impl Message<Close> for RegistryActor {
 
     /// Goes on until it is stopped: stopping would stop the provider actors before they have ended in order.
     async fn handle(&mut self, Close { done }: Close, _ctx: &mut Context<Self, ()>) {
-        let ends: Vec<_> = std::mem::take(&mut self.providers)
+        let providers = std::mem::take(&mut self.providers);
+        self.publish();
+        let ends: Vec<_> = providers
             .into_iter()
             .map(|slot| {
                 let (sender, receiver) = oneshot::channel();
@@ -246,7 +269,6 @@ impl Message<Close> for RegistryActor {
                 receiver
             })
             .collect();
-        self.publish();
         self.engine.tracker.spawn(async move {
             for end in ends {
                 drop(end.await);

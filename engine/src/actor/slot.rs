@@ -83,23 +83,27 @@ impl Slot {
         self.handle = Some(handle);
         self.state = ProviderState::Up;
         self.reason = None;
-        if let Some(predecessor) = self.predecessor.take() {
-            let (done, _) = oneshot::channel();
-            tell_retire(&predecessor, self.blueprint.settings.drain, Life::Closed, done);
-        }
-        if let Some(waiting) = self.waiting.take() {
-            drop(waiting.send(Ok(())));
-        }
     }
 
     /// The tools keep their names: calls to them are `unavailable`, not unknown.
     pub(super) fn fail(&mut self, state: ProviderState, reason: String) {
-        if let Some(waiting) = self.waiting.take() {
-            let failed = RegistryError::StartFailed { name: self.name.to_string(), reason: reason.clone() };
-            drop(waiting.send(Err(failed)));
-        }
         self.state = state;
         self.reason = Some(reason);
+    }
+
+    /// What has to wait until a change can be seen by all: the predecessor leaves, and who waits for the start is told.
+    pub(super) fn after_publication(&mut self) {
+        if self.state == ProviderState::Up
+            && let Some(predecessor) = self.predecessor.take()
+        {
+            let (done, _) = oneshot::channel();
+            tell_retire(&predecessor, self.blueprint.settings.drain, Life::Closed, done);
+        }
+        if let Some(waiting) = self.waiting.take() {
+            let name = self.name.to_string();
+            let told = self.reason.clone().map_or(Ok(()), |reason| Err(RegistryError::StartFailed { name, reason }));
+            drop(waiting.send(told));
+        }
     }
 
     pub(super) fn retire(mut self, drain: Duration, life: Life, done: Reply) {

@@ -13,6 +13,10 @@ use crate::limits::Limits;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
 
+/// A batch that read the table just before a change is about to call what the table said then. It must not find that
+/// closed, so whatever drains stays open for this long at least, unless it is given less.
+const LINGER: Duration = Duration::from_millis(50);
+
 /// What does not change while a provider is registered.
 pub(super) struct Blueprint {
     pub(super) name: Arc<str>,
@@ -78,7 +82,11 @@ pub(super) async fn retire(
     shutdown: CancellationToken,
 ) {
     handle.end(Life::Draining, "it was replaced or removed");
-    let drained = shutdown.run_until_cancelled(timeout(drain, handle.idle())).await;
+    let drained = shutdown.run_until_cancelled(timeout(drain, async {
+        tokio::time::sleep(LINGER).await;
+        handle.idle().await;
+    }));
+    let drained = drained.await;
     let last = if drained.is_some() { last } else { Life::Shutdown };
     handle.end(last, "it was replaced or removed");
     // A call that was counted in before the end is told by the token and leaves soon.

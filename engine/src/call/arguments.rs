@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::json::JsonText;
@@ -283,12 +284,15 @@ impl<'de> Visitor<'de> for CheckedValue<'_> {
         let depth_left = self.deeper()?;
         let mut map = Map::new();
         while let Some(key) = access.next_key::<String>()? {
-            if map.contains_key(&key) {
-                *self.fault = Some(Fault::DuplicateKey(key));
-                return Err(A::Error::custom("duplicate key"));
+            match map.entry(key) {
+                Entry::Occupied(known) => {
+                    *self.fault = Some(Fault::DuplicateKey(known.key().clone()));
+                    return Err(A::Error::custom("duplicate key"));
+                }
+                Entry::Vacant(vacant) => {
+                    vacant.insert(access.next_value_seed(CheckedValue { depth_left, fault: &mut *self.fault })?);
+                }
             }
-            let value = access.next_value_seed(CheckedValue { depth_left, fault: &mut *self.fault })?;
-            map.insert(key, value);
         }
         Ok(Value::Object(map))
     }

@@ -2,12 +2,13 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
 use super::RunningBatch;
@@ -16,7 +17,7 @@ use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
 use crate::provider::InvokeResult;
 use crate::registry::{Permits, QueueFull};
-use crate::result::{CallError, Executed};
+use crate::result::{CallError, ErrorCode, Executed};
 use crate::text;
 
 /// One admitted call. Dropping it is its cancellation: the tool's future is dropped, its permits are given back.
@@ -31,7 +32,7 @@ pub(super) struct CallRun {
 
 enum Stage {
     /// Waits for permits.
-    Queued(BoxFuture<'static, Result<[Option<OwnedSemaphorePermit>; 2], QueueFull>>),
+    Queued(BoxFuture<'static, Acquired>),
     /// May enter the tool's body.
     Ready,
     /// In the tool's body.
@@ -40,10 +41,12 @@ enum Stage {
     Done,
 }
 
+type Acquired = Result<[Option<OwnedSemaphorePermit>; 2], QueueFull>;
+
 // === impl CallRun ===
 
 impl CallRun {
-    /// Counts the call in and takes the permits that are free.
+    /// Counts the call in and takes the permits that are free, or else a place in the queue.
     ///
     /// # Errors
     /// The provider closed since the batch was planned.
@@ -58,6 +61,11 @@ impl CallRun {
         Ok(run)
     }
 
+    /// How long ago the tool's body was entered.
+    pub(super) fn time_in_body(&self) -> Duration {
+        self.entered.map_or(Duration::ZERO, |entered| entered.elapsed())
+    }
+
     fn take_permits(&mut self, tool: Option<Arc<Permits>>, provider: Option<Arc<Permits>>) {
         let of_tool = tool.as_ref().and_then(|permits| permits.try_acquire());
         let tool_is_free = of_tool.is_some() || tool.is_none();
@@ -66,26 +74,59 @@ impl CallRun {
             self.permits = [of_tool, of_provider];
             return;
         }
-        self.stage = Stage::Queued(
-            async move {
-                let of_tool = match (of_tool, tool) {
-                    (None, Some(permits)) => Some(permits.acquire().await?),
-                    (taken, _) => taken,
-                };
-                let of_provider = match provider {
-                    Some(permits) => Some(permits.acquire().await?),
-                    None => None,
-                };
-                Ok([of_tool, of_provider])
+        let acquire = async move {
+            let of_tool = match (of_tool, tool) {
+                (None, Some(permits)) => Some(permits.acquire().await?),
+                (taken, _) => taken,
+            };
+            let of_provider = match provider {
+                Some(permits) => Some(permits.acquire().await?),
+                None => None,
+            };
+            Ok([of_tool, of_provider])
+        };
+        let mut queued = unconstrained(acquire).boxed();
+        // The place in the queue is taken now, in call order: tasks are first polled in any order.
+        self.stage = Stage::Queued(match queued.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => queued,
+            Poll::Ready(acquired) => std::future::ready(acquired).boxed(),
+        });
+    }
+
+    /// Whether the call waits for permits.
+    pub(super) fn is_queued(&self) -> bool {
+        matches!(self.stage, Stage::Queued(_))
+    }
+
+    /// Waits for the permits, and enters nothing.
+    pub(super) async fn admitted(mut self) -> Result<Self, Settled> {
+        std::future::poll_fn(|cx| self.poll_permits(cx)).await.map(|()| self)
+    }
+
+    fn poll_permits(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Settled>> {
+        if let Stage::Queued(permits) = &mut self.stage {
+            match ready!(permits.as_mut().poll(cx)) {
+                Ok(permits) => {
+                    self.permits = permits;
+                    self.stage = Stage::Ready;
+                }
+                Err(QueueFull) => {
+                    let error = text::in_flight_limit(self.batch.context.locale);
+                    return Poll::Ready(Err(Settled::error(error, Executed::No, Instant::now())));
+                }
             }
-            .boxed(),
-        );
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn enter(&mut self) -> Result<(), Settled> {
         let now = Instant::now();
+        if !self.batch.admitted[self.place].entry.enter() {
+            // It has settled already; this end goes nowhere.
+            let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
+            return Err(Settled::given_up(error, false, now));
+        }
         self.entered = Some(now);
-        self.batch.admitted[self.place].entered.store(true, Ordering::Release);
         let invoker = Arc::clone(&self.batch.tool(self.place).handle.invoker);
         let invocation = ToolInvocation::new(Arc::clone(&self.batch), self.place);
         let context = CallContext::new(Arc::clone(&self.batch), self.place);
@@ -116,16 +157,11 @@ impl Future for CallRun {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Settled> {
         loop {
             match &mut self.stage {
-                Stage::Queued(permits) => match std::task::ready!(permits.as_mut().poll(cx)) {
-                    Ok(permits) => {
-                        self.permits = permits;
-                        self.stage = Stage::Ready;
+                Stage::Queued(_) => {
+                    if let Err(settled) = ready!(self.poll_permits(cx)) {
+                        return self.finish(settled);
                     }
-                    Err(QueueFull) => {
-                        let error = text::in_flight_limit(self.batch.context.locale);
-                        return self.finish(Settled::error(error, Executed::No, Instant::now()));
-                    }
-                },
+                }
                 Stage::Ready => {
                     if let Err(settled) = self.enter() {
                         return self.finish(settled);

@@ -1,12 +1,11 @@
 //! plan: which calls may run, with which arguments, until when. A refused call settles here; its siblings go on.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::running::{Admitted, RunningBatch, Shared};
+use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
 use crate::call::{Arguments, BatchId, Profile, ToolBatch, ToolCall, ToolExecutionContext};
@@ -100,8 +99,7 @@ impl Planner<'_> {
         match self.check(index, &call, route) {
             Ok(Passed { route, arguments, repairs, deadline }) => {
                 self.room -= 1;
-                let entered = AtomicBool::new(false);
-                Ok(Admitted { index, call, arguments, repairs, deadline, route, entered })
+                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);

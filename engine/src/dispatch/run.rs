@@ -6,11 +6,13 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
 use super::running::Admitted;
@@ -25,6 +27,8 @@ use crate::tool::ExecutionClass;
 /// Runs the admitted calls. The result holds one end per admitted call, in their order.
 pub(super) async fn run(engine: &Engine, batch: &Arc<RunningBatch>) -> Vec<Settled> {
     let mut runner = Runner::new(batch);
+    // A batch that was cancelled before it began enters no tool.
+    runner.heed_cancel(batch.cancel.as_ref().is_some_and(CancellationToken::is_cancelled));
     runner.start_tasks();
     runner.start_in_place(engine.limits.in_place_budget);
     if runner.open > 0 {
@@ -51,7 +55,9 @@ struct Runner<'a> {
 
 struct Parked {
     place: usize,
-    run: CallRun,
+    /// Gone when the call was given up. The rest of it stays in its set: moving its siblings to a new set would lose
+    /// the wake-ups that they wait for.
+    run: Option<CallRun>,
 }
 
 /// Leaves something in the outbox whatever becomes of its task.
@@ -90,31 +96,37 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Polls each other call once. When they have used up their time, the rest become tasks.
-    fn start_in_place(&mut self, budget: std::time::Duration) {
-        let began = Instant::now();
-        let mut spent = false;
+    /// Polls each other call once. When the tools' own code has used up its time, the rest become tasks: those that only
+    /// wait lose little by it, those that compute get the other cores.
+    fn start_in_place(&mut self, budget: Duration) {
+        let mut left = budget;
         for place in 0..self.slots.len() {
             let class = self.batch.tool(place).class;
             if matches!(class, ExecutionClass::Task | ExecutionClass::Blocking) {
                 continue;
             }
             let Some(mut run) = self.begin(place) else { continue };
-            if spent {
+            if left.is_zero() {
                 self.spawn(place, run, false);
                 continue;
             }
             match Pin::new(&mut run).poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(settled) => {
-                    spent = settled.ended.duration_since(began) > budget;
+                    left = left.saturating_sub(settled.time_in_body());
                     self.settle(place, settled);
                 }
-                Poll::Pending => self.parked.push(Parked { place, run }),
+                Poll::Pending => {
+                    left = left.saturating_sub(run.time_in_body());
+                    self.parked.push(Parked { place, run: Some(run) });
+                }
             }
         }
     }
 
     fn begin(&mut self, place: usize) -> Option<CallRun> {
+        if self.slots[place].is_some() {
+            return None;
+        }
         if let Some(events) = &self.batch.events {
             let admitted = &self.batch.admitted[place];
             events.started(admitted.index, &admitted.call);
@@ -131,11 +143,16 @@ impl<'a> Runner<'a> {
     fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {
         self.batch.outbox.expect_one();
         let delivery = Delivery { batch: Arc::clone(self.batch), place, settled: None };
-        let task = if blocking {
-            let runtime = tokio::runtime::Handle::current();
-            tokio::task::spawn_blocking(move || delivery.deliver(runtime.block_on(run)))
-        } else {
-            tokio::spawn(async move { delivery.deliver(run.await) })
+        let task = match (blocking, run.is_queued()) {
+            (false, _) => tokio::spawn(async move { delivery.deliver(run.await) }),
+            (true, false) => delivery.spawn_blocking(run),
+            // Waiting for a permit takes no thread from other tools.
+            (true, true) => tokio::spawn(async move {
+                match run.admitted().await {
+                    Ok(run) => drop(delivery.spawn_blocking(run)),
+                    Err(settled) => delivery.deliver(settled),
+                }
+            }),
         };
         self.tasks.push((place, task));
     }
@@ -161,17 +178,18 @@ impl<'a> Runner<'a> {
             .map(|token| -> BoxFuture<'static, ()> { Box::pin(async move { token.cancelled().await }) });
     }
 
-    /// Looks once at everything that can settle a call. Cancellation comes first, so that it is never starved.
+    /// Looks once at everything that can settle a call. What has come by now comes first, since the end of a call is
+    /// its end; then cancellation, so that calls that are always ready never starve it.
     fn poll_round(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.batch.outbox.register(cx.waker());
+        for (place, settled) in self.batch.outbox.take() {
+            self.settle(place, settled);
+        }
         self.poll_cancel(cx);
         while let Poll::Ready(Some(handle)) = self.ended.poll_next_unpin(cx) {
             self.provider_ended(&handle);
         }
         while let Poll::Ready(Some((place, settled))) = self.parked.poll_next_unpin(cx) {
-            self.settle(place, settled);
-        }
-        self.batch.outbox.register(cx.waker());
-        for (place, settled) in self.batch.outbox.take() {
             self.settle(place, settled);
         }
         while self.open > 0 {
@@ -189,6 +207,10 @@ impl<'a> Runner<'a> {
         if from_outside {
             self.cancelled = None;
         }
+        self.heed_cancel(from_outside);
+    }
+
+    fn heed_cancel(&mut self, from_outside: bool) {
         if let Some(reason) = self.batch.control.reason().or(from_outside.then_some(CancelReason::Batch)) {
             let error = text::cancelled(self.batch.context.locale, reason.code());
             self.abandon(|_, _| true, |_, _| error.clone());
@@ -237,15 +259,16 @@ impl<'a> Runner<'a> {
         }
         let now = Instant::now();
         for &place in &places {
-            let was_entered = self.batch.was_entered(place);
+            let was_entered = self.batch.give_up(place);
             let error = why(&self.batch.admitted[place], was_entered);
             self.settle(place, Settled::given_up(error, was_entered, now));
-            self.batch.give_up(place);
         }
         for (_, task) in self.tasks.iter().filter(|(place, _)| places.contains(place)) {
             task.abort();
         }
-        self.parked = std::mem::take(&mut self.parked).into_iter().filter(|p| !places.contains(&p.place)).collect();
+        for parked in self.parked.iter_mut().filter(|parked| places.contains(&parked.place)) {
+            parked.run = None;
+        }
     }
 
     /// The first end of a call is its end; whatever comes later is dropped.
@@ -289,14 +312,28 @@ impl Future for Parked {
     type Output = (usize, Settled);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let settled = std::task::ready!(Pin::new(&mut self.run).poll(cx));
-        Poll::Ready((self.place, settled))
+        match &mut self.run {
+            Some(run) => Pin::new(run).poll(cx).map(|settled| (self.place, settled)),
+            None => Poll::Pending,
+        }
     }
 }
 
 // === impl Delivery ===
 
 impl Delivery {
+    /// Runs an admitted call on the pool for blocking work. A body that waits there is dropped when it is given up; one
+    /// that blocks its thread has to look for itself.
+    fn spawn_blocking(self, run: CallRun) -> JoinHandle<()> {
+        let runtime = tokio::runtime::Handle::current();
+        let given_up = self.batch.token_of(self.place);
+        tokio::task::spawn_blocking(move || {
+            if let Some(settled) = runtime.block_on(given_up.run_until_cancelled_owned(run)) {
+                self.deliver(settled);
+            }
+        })
+    }
+
     fn deliver(mut self, settled: Settled) {
         self.settled = Some(settled);
     }
@@ -307,7 +344,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         let settled = self.settled.take().unwrap_or_else(|| {
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledShutdown);
-            Settled::given_up(error, self.batch.was_entered(self.place), Instant::now())
+            Settled::given_up(error, self.batch.admitted[self.place].entry.give_up(), Instant::now())
         });
         self.batch.outbox.push(self.place, settled);
     }

@@ -1,7 +1,7 @@
 //! RunningBatch: what is shared by a batch, its calls, and the handles that tools hold into it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
@@ -43,9 +43,13 @@ pub(crate) struct Admitted {
     pub(crate) deadline: Instant,
     /// Place of its route in the table.
     pub(super) route: usize,
-    /// Whether the tool's body was entered, which decides if the outcome of a call given up is unknown.
-    pub(super) entered: AtomicBool,
+    pub(super) entry: Entry,
 }
+
+/// Whether the tool's body was entered, which decides if the outcome of a call given up is unknown. Of entering and
+/// giving up only the first happens, whatever threads they are on: a call that is reported as not run never runs.
+#[derive(Debug, Default)]
+pub(super) struct Entry(AtomicU8);
 
 /// What all calls of a batch share, besides the calls.
 pub(super) struct Shared {
@@ -100,8 +104,10 @@ impl RunningBatch {
         token
     }
 
-    /// Tells the tool of the call at `place`, wherever it is, that nobody waits for it any more.
-    pub(super) fn give_up(&self, place: usize) {
+    /// Tells the tool of the call at `place`, wherever it is, that nobody waits for it any more. Says whether its body
+    /// was entered; if it was not, it never will be.
+    pub(super) fn give_up(&self, place: usize) -> bool {
+        let was_entered = self.admitted[place].entry.give_up();
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         self.outbox.give_up(place);
         tokens.retain(|(owner, token)| {
@@ -110,10 +116,26 @@ impl RunningBatch {
             }
             *owner != place
         });
+        was_entered
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    const WAITING: u8 = 0;
+    const ENTERED: u8 = 1;
+    const GIVEN_UP: u8 = 2;
+
+    /// Whether the body may be entered, which happens once.
+    pub(super) fn enter(&self) -> bool {
+        self.0.compare_exchange(Self::WAITING, Self::ENTERED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    pub(super) fn was_entered(&self, place: usize) -> bool {
-        self.admitted[place].entered.load(Ordering::Acquire)
+    /// Whether the body was entered before.
+    pub(super) fn give_up(&self) -> bool {
+        self.0.compare_exchange(Self::WAITING, Self::GIVEN_UP, Ordering::AcqRel, Ordering::Acquire)
+            == Err(Self::ENTERED)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Settled: the end of one call, before it becomes a result of its batch.
 
+use std::time::Duration;
+
 use tokio::time::Instant;
 
 use crate::limits::Limits;
@@ -13,8 +15,9 @@ use crate::result::{
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub(super) status: CallStatus,
-    pub(super) result: ToolExecutionResult,
-    pub(super) error: Option<CallError>,
+    /// Boxed, like the error: both are moved from hand to hand and opened by none of them.
+    pub(super) result: Box<ToolExecutionResult>,
+    pub(super) error: Option<Box<CallError>>,
     pub(super) executed: Executed,
     pub(super) failure: Option<FailureKind>,
     pub(super) truncated: bool,
@@ -30,8 +33,8 @@ impl Settled {
     pub(super) fn error(error: CallError, executed: Executed, ended: Instant) -> Self {
         Self {
             status: error.code.status(),
-            result: ToolExecutionResult::failure(error.message.clone()),
-            error: Some(error),
+            result: Box::new(ToolExecutionResult::failure(error.message.clone())),
+            error: Some(Box::new(error)),
             executed,
             failure: None,
             truncated: false,
@@ -43,8 +46,8 @@ impl Settled {
     /// A call whose tool gave something back.
     pub(super) fn returned(returned: InvokeResult, entered: Instant, ended: Instant, limits: &Limits) -> Self {
         let settled = match returned {
-            Ok(result) => Self::ran(result, ended, limits),
-            Err(failure) => Self::broke(failure, ended),
+            Ok(result) => Self::ran(Box::new(result), ended, limits),
+            Err(failure) => Self::broke(failure, ended, limits),
         };
         Self { entered: Some(entered), ..settled }
     }
@@ -65,7 +68,12 @@ impl Settled {
         Self { failure, ..Self::error(error, executed, ended) }
     }
 
-    fn ran(mut result: ToolExecutionResult, ended: Instant, limits: &Limits) -> Self {
+    /// From entering the tool's body to its end.
+    pub(super) fn time_in_body(&self) -> Duration {
+        self.entered.map_or(Duration::ZERO, |entered| self.ended.duration_since(entered))
+    }
+
+    fn ran(mut result: Box<ToolExecutionResult>, ended: Instant, limits: &Limits) -> Self {
         if result.size() > limits.max_result_bytes {
             let message = format!(
                 "the tool's result has {} bytes; at most {} are allowed",
@@ -102,7 +110,7 @@ impl Settled {
         }
     }
 
-    fn broke(failure: ToolFailure, ended: Instant) -> Self {
+    fn broke(failure: ToolFailure, ended: Instant, limits: &Limits) -> Self {
         let executed = match failure.sent {
             Sent::No => Executed::No,
             Sent::Maybe | Sent::Yes => Executed::Unknown,
@@ -111,8 +119,10 @@ impl Settled {
             ErrorCode::ProviderCrashed | ErrorCode::ProviderDown => FailureKind::Crash,
             _ => FailureKind::Exception,
         };
-        let error = CallError::new(failure.code, failure.message);
-        Self { failure: Some(kind), ..Self::error(error, executed, ended) }
+        let shorter = truncate_middle(&failure.message, limits.max_result_text_bytes);
+        let truncated = shorter.is_some();
+        let error = CallError::new(failure.code, shorter.map_or(failure.message, Into::into));
+        Self { failure: Some(kind), truncated, ..Self::error(error, executed, ended) }
     }
 }
 

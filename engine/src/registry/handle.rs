@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Permits;
 use crate::call::Locale;
+use crate::isolate::Isolated;
 use crate::provider::{ProviderKind, ToolProvider};
 use crate::result::{CallError, ErrorCode};
 use crate::text;
@@ -19,7 +20,7 @@ use crate::text;
 pub(crate) struct ProviderHandle {
     pub(crate) name: Arc<str>,
     pub(crate) kind: ProviderKind,
-    pub(crate) invoker: Arc<dyn ToolProvider>,
+    pub(crate) invoker: Isolated<Arc<dyn ToolProvider>>,
     /// Ends the calls in flight at once.
     pub(crate) ended: CancellationToken,
     pub(crate) permits: Option<Arc<Permits>>,
@@ -56,7 +57,7 @@ impl ProviderHandle {
         Self {
             name,
             kind: invoker.kind(),
-            invoker,
+            invoker: Isolated::new(invoker),
             ended: CancellationToken::new(),
             permits: permits.map(Arc::new),
             in_flight: InFlight(AtomicUsize::new(0)),
@@ -96,7 +97,7 @@ impl ProviderHandle {
     }
 
     /// Counts a call in. A handle that is closed takes none: counting first and looking second means that
-    /// [`ProviderHandle::close_when_idle`] cannot miss a call.
+    /// [`ProviderHandle::idle`] cannot miss a call.
     pub(crate) fn enter(&self, locale: Locale) -> Result<(), CallError> {
         self.in_flight.0.fetch_add(1, Ordering::SeqCst);
         match self.why_down(locale) {

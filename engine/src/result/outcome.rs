@@ -40,9 +40,9 @@ pub struct CallResult {
     /// How it ended.
     pub status: CallStatus,
     /// What the tool gave back; without a run, a failure that carries the error's message.
-    pub result: ToolExecutionResult,
+    pub result: Box<ToolExecutionResult>,
     /// Why it did not succeed.
-    pub error: Option<CallError>,
+    pub error: Option<Box<CallError>>,
     /// The arguments as run, or as they would have been run.
     pub arguments: Option<JsonText>,
     /// What was mended in the arguments.

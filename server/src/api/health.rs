@@ -24,6 +24,6 @@ pub(super) async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
-    shared.app.registry.publish_gauges();
+    shared.app.registry.publish_metrics();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.metrics.render())
 }

@@ -1,0 +1,26 @@
+//! Behaviour of the engine, through its public API only.
+//!
+//! Time is paused wherever nothing blocks a thread for real, so that waits cost nothing and lengths can be compared
+//! exactly.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod actors;
+mod arguments;
+mod availability;
+mod batch_handle;
+mod blocking;
+mod cancellation;
+mod closing;
+mod crashes;
+mod deadlines;
+mod dispatch;
+mod fixture;
+mod function_tools;
+mod limits;
+mod listing;
+mod metrics;
+mod panics;
+mod permits;
+mod properties;
+mod replacing;
+mod stop_flag;
