@@ -1,5 +1,4 @@
 //! Tests over public recordings, in the folder named by `TOOLYARD_CORPORA`.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ pub(crate) fn test(environment: &Environment) -> Result<(), String> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--profile", "ci", "--locked", "--", "-D", "warnings"];
     step("lints", &mut cargo(environment, &clippy))?;
     let docs = ["doc", "--workspace", "--no-deps", "--profile", "ci", "--locked"];
-    step("documentation", &mut cargo(environment, &docs).env("RUSTDOCFLAGS", "-D warnings"))?;
+    step("documentation", cargo(environment, &docs).env("RUSTDOCFLAGS", "-D warnings"))?;
     let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
     step("the binary under test", &mut cargo(environment, &binary))?;
     step("every test", &mut cargo(environment, &["test", "--workspace", "--profile", "ci", "--locked"]))
@@ -24,7 +24,7 @@ pub(crate) fn corpora(environment: &Environment) -> Result<(), String> {
         return Err("set TOOLYARD_CORPORA to the folder with the recordings".to_owned());
     };
     let test = ["test", "--package", "toolyard-tests", "--features", "corpora", "--test", "corpora", "--profile", "ci"];
-    step("recordings", &mut cargo(environment, &test).env("TOOLYARD_CORPORA", folder))
+    step("recordings", cargo(environment, &test).env("TOOLYARD_CORPORA", folder))
 }
 
 /// Makes the lock files anew.

@@ -80,7 +80,7 @@ impl BatchHandle {
 impl BatchControl {
     /// Cancels the batch. The first reason stays.
     pub(crate) fn cancel(&self, reason: CancelReason) {
-        let _ = self.reason.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
+        self.reason.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire).ok();
         self.waker.wake();
     }
 

@@ -50,11 +50,15 @@ pub(crate) fn truncate_middle(text: &str, limit: usize) -> Option<String> {
     }
     let notice = format!("\n[… {} of {} bytes left out …]\n", text.len().saturating_sub(limit), text.len());
     let keep = limit.saturating_sub(notice.len());
-    let head = text.floor_char_boundary(keep - keep / 3);
+    let head = floor_char_boundary(text, keep - keep / 3);
     let tail = ceil_char_boundary(text, text.len() - keep / 3);
     let mut cut = format!("{}{notice}{}", &text[..head], &text[tail..]);
-    cut.truncate(cut.floor_char_boundary(limit));
+    cut.truncate(floor_char_boundary(&cut, limit));
     Some(cut)
+}
+
+fn floor_char_boundary(text: &str, to: usize) -> usize {
+    (0..=to.min(text.len())).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
 fn ceil_char_boundary(text: &str, from: usize) -> usize {
