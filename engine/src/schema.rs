@@ -7,7 +7,7 @@ mod message;
 
 use std::fmt;
 
-use jsonschema::Validator;
+use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
 use crate::call::Arguments;
@@ -37,7 +37,13 @@ impl ArgumentSchema {
             let reason = format!("it must be an object, not {}", crate::call::kind(schema));
             return Err(SchemaError { reason });
         }
-        let validator = jsonschema::options().offline().build(schema).map_err(|error| {
+        let built = jsonschema::options().offline().build(schema).or_else(|error| {
+            // Many generators write draft 4's `"exclusiveMinimum": true` whatever draft they name.
+            let is_draft_4 = error.instance_path().to_string().contains("/exclusiveM");
+            let again = is_draft_4.then(|| jsonschema::options().with_draft(Draft::Draft4).offline().build(schema));
+            again.and_then(Result::ok).ok_or(error)
+        });
+        let validator = built.map_err(|error| {
             let place = error.instance_path().to_string();
             let place = if place.is_empty() { "its root".to_owned() } else { place };
             SchemaError { reason: format!("{} (at {place})", error.masked()) }
@@ -111,6 +117,14 @@ mod tests {
             let error = ArgumentSchema::compile(&schema).unwrap_err();
             assert!(error.to_string().contains("schema"), "{error}");
         }
+    }
+
+    #[test]
+    fn draft_4_bounds_in_a_newer_schema_are_understood() {
+        let bound = json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true});
+        let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": bound}});
+        assert!(check(&schema, &json!({"n": 0})).is_err());
+        assert!(check(&schema, &json!({"n": 1})).is_ok());
     }
 
     #[test]
