@@ -11,8 +11,8 @@ pub use engine::Engine;
 const PROVIDERS: usize = 5;
 const TOOLS_PER_PROVIDER: usize = 10;
 
-/// Arguments of every call.
-const ARGUMENTS: &str = r#"{"n":1}"#;
+/// Arguments of every call: none, as what does nothing needs nothing.
+const ARGUMENTS: &str = "{}";
 
 /// The name of the tool that call `index` of a batch goes to: different tools, spread over the providers.
 fn tool_of(index: usize) -> String {

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::registry::ListedTool;
 use crate::result::{BatchOutcome, CallResult};
 
+use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
 
 /// A form of replies, definitions and history messages.
@@ -49,12 +50,13 @@ impl Dialect {
     /// # Errors
     /// The text is not JSON, or looks like none of the dialects.
     pub fn detect(reply: &str) -> Result<Self, ReplyError> {
-        let shape = reply::shape(reply)?;
-        if shape.has("choices") {
+        let document = reply::document(reply)?;
+        let fields = Fields::of(document);
+        if fields.get("choices").is_some() {
             Ok(Self::OpenAiChat)
-        } else if shape.has("content") {
+        } else if fields.get("content").is_some() {
             Ok(Self::Anthropic)
-        } else if shape.is_list() || shape.has("calls") {
+        } else if reply::is_list(document) || fields.get("calls").is_some() {
             Ok(Self::Native)
         } else {
             Err(ReplyError::UnknownShape)

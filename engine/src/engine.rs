@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
-use crate::metrics::EngineMetrics;
+use crate::metrics::{EngineMetrics, ToolLabels};
 use crate::provider::HostPort;
 use crate::registry::RoutingTable;
 
@@ -20,6 +20,7 @@ pub(crate) struct Engine {
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
+    pub(crate) labels: Arc<ToolLabels>,
     pub(crate) batches: BatchesInFlight,
     /// Counts everything that has to end before the engine has: batches, and the tasks of providers that drain.
     pub(crate) tracker: TaskTracker,
@@ -42,9 +43,10 @@ impl Engine {
     pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>) -> Self {
         Self {
             table: ArcSwap::default(),
-            limits,
             host,
             metrics: EngineMetrics::new(),
+            labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
+            limits,
             batches: BatchesInFlight::default(),
             tracker: TaskTracker::new(),
             shutdown: CancellationToken::new(),

@@ -26,6 +26,8 @@ pub struct Limits {
     pub in_place_budget: Duration,
     /// Tools of one provider; those beyond are left out, with a reason. Default 10,000.
     pub max_tools_per_provider: usize,
+    /// Tools that have a label of their own in the metrics; those beyond share `_other`. Default 5,000.
+    pub max_tool_labels: usize,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -47,6 +49,7 @@ impl Default for Limits {
             tool_timeout_default: Duration::from_secs(60),
             in_place_budget: Duration::from_micros(4),
             max_tools_per_provider: 10_000,
+            max_tool_labels: 5_000,
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

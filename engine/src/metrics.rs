@@ -5,6 +5,7 @@
 //! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder.
 
 mod buckets;
+mod labels;
 mod shards;
 mod tool;
 
@@ -19,6 +20,7 @@ use crate::gate::Gate;
 use crate::result::ErrorCode;
 
 use buckets::Buckets;
+pub(crate) use labels::ToolLabels;
 use shards::Sharded;
 pub(crate) use tool::{CallTimes, ToolMetrics};
 

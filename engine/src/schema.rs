@@ -7,11 +7,14 @@ mod message;
 
 use std::fmt;
 
-use jsonschema::{Draft, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
 use crate::call::Arguments;
 use crate::result::{CallError, ErrorCode};
+
+/// Steps back that one search of a pattern may take.
+const MAX_BACKTRACKS: usize = 20_000;
 
 /// A compiled schema for the arguments of one tool.
 pub struct ArgumentSchema {
@@ -37,10 +40,10 @@ impl ArgumentSchema {
             let reason = format!("it must be an object, not {}", crate::call::kind(schema));
             return Err(SchemaError { reason });
         }
-        let built = jsonschema::options().offline().build(schema).or_else(|error| {
+        let built = options().build(schema).or_else(|error| {
             // Many generators write draft 4's `"exclusiveMinimum": true` whatever draft they name.
             let is_draft_4 = error.instance_path().to_string().contains("/exclusiveM");
-            let again = is_draft_4.then(|| jsonschema::options().with_draft(Draft::Draft4).offline().build(schema));
+            let again = is_draft_4.then(|| options().with_draft(Draft::Draft4).build(schema));
             again.and_then(Result::ok).ok_or(error)
         });
         let validator = built.map_err(|error| {
@@ -67,6 +70,12 @@ impl ArgumentSchema {
             None => Ok(()),
         }
     }
+}
+
+/// Nothing is fetched, and a pattern that searches too long fails its call instead of holding a worker up.
+fn options() -> ValidationOptions<'static> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+    jsonschema::options().offline().with_pattern_options(patterns)
 }
 
 impl fmt::Debug for ArgumentSchema {

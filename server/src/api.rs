@@ -12,12 +12,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::app::App;
 use crate::config::ServerConfig;
@@ -25,6 +29,9 @@ use crate::telemetry::Metrics;
 
 /// Time for answers to be written once everything is closed; a client that does not read them is left.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// Time for the next part of a body to come; a client that stops in the middle is left.
+const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What every request can reach.
 #[derive(Debug)]
@@ -46,35 +53,58 @@ pub(crate) async fn serve(listener: TcpListener, app: App, metrics: Metrics, con
     let stopped = CancellationToken::new();
     let serving = axum::serve(listener, router).with_graceful_shutdown(stopped.clone().cancelled_owned());
     let grace = config.shutdown_grace();
+    let closed = CancellationToken::new();
     let stopping = async {
         stop_signal().await;
         tracing::info!(grace_ms = grace.as_millis(), "stopping");
         stopped.cancel();
         // Every waiting client gets its results from this, which ends the requests that `serving` waits for.
         shared.app.close(grace).await;
+        closed.cancel();
     };
-    tokio::select! {
-        served = serving.into_future() => served,
-        () = async { stopping.await; tokio::time::sleep(LINGER).await } => Ok(()),
-    }
+    let lingering = async {
+        closed.cancelled().await;
+        tokio::time::sleep(LINGER).await;
+    };
+    let serving = async {
+        tokio::select! {
+            served = serving.into_future() => served,
+            () = lingering => Ok(()),
+        }
+    };
+    // Both, always: a server without clients is done at once, and the providers still have to be closed in order.
+    let (served, ()) = tokio::join!(serving, stopping);
+    served
 }
 
 fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
-    Router::new()
+    let limited = Router::new()
         .route("/v1/batches", post(batches::run))
         .route("/v1/batches/{id}", delete(batches::cancel))
         .route("/v1/tools", get(tools::list))
         .route("/v1/providers", get(tools::providers))
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
+    // Whoever watches the daemon must be answered above all when it is full.
+    Router::new()
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+        .merge(limited)
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .with_state(shared)
         .layer(DefaultBodyLimit::max(config.max_body_bytes))
-        .layer(axum::middleware::from_fn(host::only_loopback))
-        .layer(tower::limit::GlobalConcurrencyLimitLayer::new(config.max_requests))
+        .layer(from_fn(host::only_loopback))
         .layer(CatchPanicLayer::custom(problem::panicked))
+}
+
+/// Refuses at once what there is no room for: waiting would only add to the load.
+async fn only_with_room(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+    match room.try_acquire() {
+        Ok(_permit) => next.run(request).await,
+        Err(_full) => problem::overloaded().into_response(),
+    }
 }
 
 /// Ctrl-C or SIGTERM.

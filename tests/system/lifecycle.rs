@@ -70,3 +70,25 @@ async fn a_daemon_that_is_told_to_stop_answers_its_clients_and_ends_its_children
     assert!(ended.success(), "{ended}");
     wait_until("no child is left", Duration::from_secs(2), || children.iter().all(|child| !child.is_alive())).await;
 }
+
+#[tokio::test]
+async fn servers_are_asked_to_end_before_they_are_made_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("ended-by-itself");
+    let python = Environment::get().python;
+    // The shell goes on to its second command only when the server ends at the end of its input.
+    let script = format!("{} -m mcp_server_time --local-timezone UTC; echo > {}", python.display(), mark.display());
+    let config = format!(
+        "[[providers]]\nname = \"time\"\nkind = \"mcp\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}]\nrequired = true\n"
+    );
+    let mut daemon = Daemon::start(&config).await;
+    for _ in 0..1000 {
+        if daemon.get("/readyz").await.0 == 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    daemon.signal(Signal::TERM);
+    assert!(daemon.ended().await.success());
+    assert!(mark.exists(), "the server was killed without being asked");
+}

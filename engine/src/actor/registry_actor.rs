@@ -167,7 +167,8 @@ impl Message<Register> for RegistryActor {
     async fn handle(&mut self, message: Register, ctx: &mut Context<Self, ()>) {
         let Register { name, kind, connector, settings, registered, started } = message;
         let limits = self.engine.limits.clone();
-        let blueprint = Arc::new(Blueprint { name: Arc::clone(&name), kind, connector, settings, limits });
+        let labels = Arc::clone(&self.engine.labels);
+        let blueprint = Arc::new(Blueprint { name: Arc::clone(&name), kind, connector, settings, limits, labels });
         let serial = self.next_serial;
         self.next_serial += 1;
         let charge = Charge {

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
+use crate::metrics::ToolLabels;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
 
@@ -24,6 +25,7 @@ pub(super) struct Blueprint {
     pub(super) connector: Isolated<Arc<dyn ProviderConnector>>,
     pub(super) settings: ProviderSettings,
     pub(super) limits: Limits,
+    pub(super) labels: Arc<ToolLabels>,
 }
 
 /// A fresh incarnation and its tools.
@@ -67,7 +69,7 @@ async fn list(
 ) -> Result<Listing, String> {
     guarded(began, blueprint.settings.start_timeout, async {
         let specs = handle.invoker.list_tools().await.map_err(|failure| failure.to_string())?;
-        Ok(prepare(specs, handle, &blueprint.settings, &blueprint.limits, before))
+        Ok(prepare(specs, handle, &blueprint.settings, &blueprint.limits, &blueprint.labels, before))
     })
     .await
 }

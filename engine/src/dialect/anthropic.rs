@@ -1,52 +1,32 @@
 //! Anthropic messages.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::reply::{ParsedReply, ReplyError, arguments, document};
+use super::reply::{Fields, ParsedReply, ReplyError, arguments, document, missing};
 use super::{Dialect, images};
 use crate::call::ToolCall;
 use crate::registry::ListedTool;
 use crate::result::CallResult;
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Vec<&'a RawValue>,
-    stop_reason: Option<String>,
-}
+/// Why a reply can stop before its last block is complete.
+const CUT_OFF: [&str; 2] = ["max_tokens", "model_context_window_exceeded"];
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Block<'a> {
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<String>,
-    name: Option<String>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    text: Option<String>,
-    thinking: Option<String>,
-}
-
-/// Reads the `tool_use` blocks. When the reply ran into its token limit, its last block is cut off.
+/// Reads the `tool_use` blocks. When the reply ran into a token limit, its last block is cut off.
 pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
-    let message: Message<'_> = document(reply, Dialect::Anthropic.as_str())?;
-    let cut_off = message.stop_reason.as_deref() == Some("max_tokens");
-    let last = message.content.len().saturating_sub(1);
+    let message = Fields::of(document(reply)?);
+    let blocks = message.list("content").ok_or_else(|| missing(Dialect::Anthropic.as_str(), "content"))?;
+    let is_cut_off = CUT_OFF.contains(&message.text("stop_reason").as_str());
+    let last = blocks.len().saturating_sub(1);
     let mut parsed = ParsedReply::default();
     let mut beside = String::new();
-    for (index, block) in message.content.iter().enumerate() {
-        let block: Block<'_> = serde_json::from_str(block.get()).unwrap_or_default();
-        match block.kind.as_str() {
+    for (index, block) in blocks.into_iter().map(Fields::of).enumerate() {
+        match block.text("type").as_str() {
             "tool_use" => {
-                let arguments = arguments(block.input, cut_off && index == last);
-                let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
-                parsed.calls.push(ToolCall::new(id, name, arguments));
+                let arguments = arguments(block.get("input"), is_cut_off && index == last);
+                parsed.calls.push(ToolCall::new(block.text("id"), block.text("name"), arguments));
             }
-            "thinking" => parsed.reasoning.push_str(&block.thinking.unwrap_or_default()),
-            "text" => beside.push_str(&block.text.unwrap_or_default()),
+            "thinking" => parsed.reasoning.push_str(&block.text("thinking")),
+            "text" => beside.push_str(&block.text("text")),
             _ => {}
         }
     }

@@ -1,77 +1,42 @@
 //! OpenAI chat completions.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::reply::{ParsedReply, ReplyError, arguments, document};
+use super::reply::{Fields, ParsedReply, ReplyError, arguments, document, missing};
 use super::{Dialect, images};
 use crate::call::ToolCall;
 use crate::registry::ListedTool;
 use crate::result::CallResult;
 
-#[derive(Deserialize)]
-struct Completion<'a> {
-    #[serde(borrow)]
-    choices: Vec<Choice<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    message: Message<'a>,
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    tool_calls: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "reasoning_content")]
-    reasoning: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Call<'a> {
-    id: Option<String>,
-    #[serde(borrow)]
-    function: Function<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Function<'a> {
-    name: Option<String>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-/// Reads the first choice; a bot asks for one.
+/// Reads the first choice; a bot asks for one. An old `function_call` counts as its only call.
 pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
-    let completion: Completion<'_> = document(reply, Dialect::OpenAiChat.as_str())?;
-    let Some(choice) = completion.choices.into_iter().next() else {
+    let completion = Fields::of(document(reply)?);
+    let choices = completion.list("choices").ok_or_else(|| missing(Dialect::OpenAiChat.as_str(), "choices"))?;
+    let Some(choice) = choices.first().map(|choice| Fields::of(choice)) else {
         return Ok(ParsedReply::default());
     };
-    let entries = choice.message.tool_calls.unwrap_or_default();
-    let cut_off_at = (choice.finish_reason.as_deref() == Some("length")).then(|| entries.len().saturating_sub(1));
-    let calls = entries
+    let message = choice.object("message");
+    let mut functions: Vec<(String, Fields<'_>)> = message
+        .list("tool_calls")
+        .unwrap_or_default()
+        .into_iter()
+        .map(Fields::of)
+        .map(|call| (call.text("id"), call.object("function")))
+        .collect();
+    if functions.is_empty() && message.get("function_call").is_some() {
+        functions.push((String::new(), message.object("function_call")));
+    }
+    let cut_off_at = (choice.text("finish_reason") == "length").then(|| functions.len().saturating_sub(1));
+    let calls = functions
         .into_iter()
         .enumerate()
-        .map(|(index, entry)| {
-            let call: Call<'_> = serde_json::from_str(entry.get()).unwrap_or_default();
-            let arguments = arguments(call.function.arguments, cut_off_at == Some(index));
-            ToolCall::new(call.id.unwrap_or_default(), call.function.name.unwrap_or_default(), arguments)
+        .map(|(index, (id, function))| {
+            let arguments = arguments(function.get("arguments"), cut_off_at == Some(index));
+            ToolCall::new(id, function.text("name"), arguments)
         })
         .collect();
-    let reasoning = text(choice.message.reasoning).or_else(|| text(choice.message.content)).unwrap_or_default();
-    Ok(ParsedReply { calls, reasoning })
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    serde_json::from_str(raw?.get()).ok().filter(|text: &String| !text.is_empty())
+    let beside = ["reasoning", "reasoning_content", "content"].into_iter().map(|key| message.text(key));
+    Ok(ParsedReply { calls, reasoning: beside.into_iter().find(|text| !text.is_empty()).unwrap_or_default() })
 }
 
 pub(super) fn definition(tool: &ListedTool) -> Value {

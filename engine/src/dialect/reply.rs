@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use ahash::RandomState;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::call::{RawArguments, ToolCall};
@@ -46,39 +45,49 @@ pub enum ReplyError {
     UnknownFormat(String),
 }
 
-/// The outermost keys of a reply.
-pub(super) enum Shape<'a> {
-    Object(HashMap<String, &'a RawValue, RandomState>),
-    List,
-    Other,
-}
+/// The keys of one object in a reply, each value as it stands. Reading key by key keeps one odd field from costing the
+/// others, and one odd call from costing its siblings.
+pub(super) struct Fields<'a>(HashMap<String, &'a RawValue, RandomState>);
 
-// === impl Shape ===
+// === impl Fields ===
 
-impl Shape<'_> {
-    pub(super) fn has(&self, key: &str) -> bool {
-        matches!(self, Self::Object(keys) if keys.contains_key(key))
+impl<'a> Fields<'a> {
+    /// What is no object has no keys.
+    pub(super) fn of(raw: &'a RawValue) -> Self {
+        Self(serde_json::from_str(raw.get()).unwrap_or_default())
     }
 
-    pub(super) fn is_list(&self) -> bool {
-        matches!(self, Self::List)
+    pub(super) fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.get(key).copied().filter(|raw| raw.get() != "null")
+    }
+
+    pub(super) fn object(&self, key: &str) -> Self {
+        self.get(key).map_or_else(|| Self(HashMap::default()), Self::of)
+    }
+
+    pub(super) fn list(&self, key: &str) -> Option<Vec<&'a RawValue>> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The text at a key, empty where there is none. What is no readable text stands as it was written, so that it can
+    /// be answered and refused.
+    pub(super) fn text(&self, key: &str) -> String {
+        let raw = self.get(key).map_or("", RawValue::get);
+        serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())
     }
 }
 
-pub(super) fn shape(reply: &str) -> Result<Shape<'_>, ReplyError> {
-    let raw: &RawValue = serde_json::from_str(reply).map_err(not_json)?;
-    match raw.get().as_bytes().first() {
-        Some(b'{') => serde_json::from_str(reply).map(Shape::Object).map_err(not_json),
-        Some(b'[') => Ok(Shape::List),
-        _ => Ok(Shape::Other),
-    }
+/// Reads a whole reply; byte order marks are no part of it.
+pub(super) fn document(reply: &str) -> Result<&RawValue, ReplyError> {
+    serde_json::from_str(reply.trim_start_matches('\u{feff}')).map_err(not_json)
 }
 
-/// Reads a whole document of one dialect.
-pub(super) fn document<'a, T: Deserialize<'a>>(reply: &'a str, format: &'static str) -> Result<T, ReplyError> {
-    serde_json::from_str(reply).map_err(|error| {
-        if error.is_data() { ReplyError::NotInForm { format, reason: error.to_string() } } else { not_json(error) }
-    })
+pub(super) fn is_list(raw: &RawValue) -> bool {
+    raw.get().starts_with('[')
+}
+
+pub(super) fn missing(format: &'static str, key: &str) -> ReplyError {
+    ReplyError::NotInForm { format, reason: format!("it has no list `{key}`") }
 }
 
 /// Arguments that are JSON text inside a string, or an object as it stands; other servers send either.

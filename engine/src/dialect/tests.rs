@@ -71,3 +71,36 @@ fn a_document_of_another_form_says_what_is_missing() {
     let error = Dialect::Anthropic.parse(r#"{"choices": []}"#).unwrap_err().to_string();
     assert!(error.contains("anthropic") && error.contains("content"), "{error}");
 }
+
+#[test]
+fn one_odd_field_costs_neither_its_call_nor_a_sibling() {
+    let blocks = r#"{"content": [
+        {"type": "tool_use", "id": 7, "name": "a", "input": {}},
+        {"type": "tool_use", "id": "b", "name": "echo\ud800", "input": {}},
+        {"type": "tool_use", "id": "c", "name": "c", "input": {}, "text": 5},
+        {"type": "tool_use", "id": "d", "id": "e", "name": "d", "input": {}}
+    ], "stop_reason": 4}"#;
+    let calls = Dialect::Anthropic.parse(blocks).unwrap().calls;
+    let ids: Vec<&str> = calls.iter().map(|call| call.call_id.as_str()).collect();
+    assert_eq!(ids, ["7", "b", "c", "e"]);
+    let reply = r#"{"choices": [{"finish_reason": 5, "message": {"reasoning": "r", "reasoning_content": "r", "tool_calls": [
+        {"id": "x", "function": null}, {"id": 5, "function": {"name": "echo", "arguments": "{}"}}
+    ]}}, {"message": null}]}"#;
+    let parsed = Dialect::OpenAiChat.parse(reply).unwrap();
+    let calls: Vec<(&str, &str)> = parsed.calls.iter().map(|call| (call.call_id.as_str(), &*call.name)).collect();
+    assert_eq!(calls, [("x", ""), ("5", "echo")]);
+}
+
+#[test]
+fn a_reply_that_ran_out_of_context_is_cut_off_too() {
+    let reply = r#"{"content": [{"type": "tool_use", "name": "a", "input": {}}], "stop_reason": "model_context_window_exceeded"}"#;
+    let parsed = Dialect::Anthropic.parse(reply).unwrap();
+    assert!(matches!(parsed.calls[0].arguments, RawArguments::CutOff(_)));
+}
+
+#[test]
+fn an_old_function_call_is_a_call() {
+    let reply = r#"{"choices": [{"message": {"function_call": {"name": "f", "arguments": "{\"a\":1}"}}}]}"#;
+    let parsed = Dialect::OpenAiChat.parse(reply).unwrap();
+    assert_eq!((&*parsed.calls[0].name, text_of(&parsed.calls[0].arguments)), ("f", "{\"a\":1}"));
+}

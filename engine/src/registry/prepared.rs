@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Permits, ProviderHandle};
 use crate::limits::Limits;
-use crate::metrics::ToolMetrics;
+use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::ArgumentSchema;
@@ -53,6 +53,7 @@ pub(crate) fn prepare(
     handle: &Arc<ProviderHandle>,
     settings: &ProviderSettings,
     limits: &Limits,
+    labels: &ToolLabels,
     before: &[Arc<PreparedTool>],
 ) -> Listing {
     let mut listing = Listing::default();
@@ -66,7 +67,8 @@ pub(crate) fn prepare(
             Err(reason) => listing.rejected.push(RejectedTool { name: spec.name.to_string(), reason }),
             Ok(schema) => {
                 let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
-                let tool = known.map_or_else(|| Arc::new(build(spec, schema, handle, settings, limits)), Arc::clone);
+                let tool =
+                    known.map_or_else(|| Arc::new(build(spec, schema, handle, settings, limits, labels)), Arc::clone);
                 listing.tools.push(tool);
             }
         }
@@ -93,6 +95,7 @@ fn build(
     handle: &Arc<ProviderHandle>,
     settings: &ProviderSettings,
     limits: &Limits,
+    labels: &ToolLabels,
 ) -> PreparedTool {
     let origin = ToolOrigin { tool_id: ToolId::new(&handle.name, &spec.name), provider: Arc::clone(&handle.name) };
     let permits = |limit: NonZeroUsize| Arc::new(Permits::new(limit, settings.max_queued));
@@ -103,7 +106,7 @@ fn build(
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
         permits: spec.max_in_flight.map(permits),
-        metrics: ToolMetrics::new(Arc::clone(&handle.name), Arc::clone(&spec.name)),
+        metrics: ToolMetrics::new(Arc::clone(&handle.name), labels.label(&handle.name, &spec.name)),
         handle: Arc::clone(handle),
         spec,
     }

@@ -61,21 +61,20 @@ impl RoutingTable {
         tools: impl Iterator<Item = &'a Arc<PreparedTool>>,
         starting: Vec<Starting>,
     ) -> Self {
-        let mut names = ModelNames::default();
+        let tools: Vec<&Arc<PreparedTool>> = tools.collect();
+        // A name that is legal as it stands belongs to its tool, whatever is listed before it.
+        let mut names = ModelNames::reserving(tools.iter().map(|tool| tool.wanted_name.as_str()));
         let mut owners: HashMap<&str, &Arc<PreparedTool>, RandomState> = HashMap::default();
         let mut table = Self { generation: before.generation + 1, starting, ..Self::default() };
         for tool in tools {
-            match names.assign(&tool.wanted_name) {
-                Ok(model_name) => {
-                    owners.insert(&tool.wanted_name, tool);
-                    table.routes.push(Route { model_name, tool: Arc::clone(tool) });
-                }
-                Err(_shadowed) => {
-                    let by =
-                        owners.get(tool.wanted_name.as_str()).map_or("another tool", |by| by.origin.tool_id.as_str());
-                    table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by: by.into() });
-                }
+            if owners.contains_key(tool.wanted_name.as_str()) {
+                let by = owners[tool.wanted_name.as_str()].origin.tool_id.as_str();
+                table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by: by.into() });
+                continue;
             }
+            owners.insert(&tool.wanted_name, tool);
+            let model_name = names.assign(&tool.wanted_name);
+            table.routes.push(Route { model_name, tool: Arc::clone(tool) });
         }
         table.routes.sort_by(|a, b| a.model_name.cmp(&b.model_name));
         table.by_name =

@@ -3,7 +3,7 @@
 //! A model name fits every vendor: one to 64 characters of `[A-Za-z0-9_-]`. The table that maps it back is the only way
 //! from a name to a tool; no name is ever split to find its parts.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ pub enum NameForm {
 
 /// Gives each tool of one table its model name, in order of precedence.
 ///
-/// The hash suffix only separates different tools whose names become the same legal name. Two tools that a model would
-/// call by the very same wanted name do not get two names: the first in precedence wins and the second is shadowed.
+/// The hash suffix only separates different tools whose names become the same legal name. Names that are legal as they
+/// stand are never given to another tool. Tools that want the very same name have to be told apart before.
 #[derive(Debug, Default)]
 pub(crate) struct ModelNames {
-    taken: HashMap<Arc<str>, Arc<str>, RandomState>,
+    taken: HashSet<Arc<str>, RandomState>,
 }
 
 // === impl ToolId ===
@@ -67,34 +67,27 @@ impl fmt::Debug for ToolId {
 // === impl ModelNames ===
 
 impl ModelNames {
-    /// The model name for a tool that wants to be called `wanted`, or the reason why it gets none.
-    ///
-    /// # Errors
-    /// [`Shadowed`] when a tool earlier in precedence has the same wanted name.
-    pub(crate) fn assign(&mut self, wanted: &str) -> Result<Arc<str>, Shadowed> {
-        let plain = model_name(wanted);
-        match self.taken.get(&plain) {
-            None => Ok(self.take(plain, wanted)),
-            Some(owner) if **owner == *wanted => Err(Shadowed),
-            Some(_) => {
-                let suffixed: Arc<str> = with_suffix(&plain, wanted).into();
-                if self.taken.contains_key(&suffixed) {
-                    return Err(Shadowed);
-                }
-                Ok(self.take(suffixed, wanted))
-            }
-        }
+    /// Keeps the names that are legal as they stand for those who want them.
+    pub(crate) fn reserving<'a>(wanted: impl Iterator<Item = &'a str>) -> Self {
+        Self { taken: wanted.filter(|name| is_legal(name)).map(Arc::from).collect() }
     }
 
-    fn take(&mut self, name: Arc<str>, wanted: &str) -> Arc<str> {
-        self.taken.insert(Arc::clone(&name), wanted.into());
+    /// The model name for the tool that wants to be called `wanted`.
+    pub(crate) fn assign(&mut self, wanted: &str) -> Arc<str> {
+        if is_legal(wanted) {
+            return wanted.into();
+        }
+        let plain = model_name(wanted);
+        if self.taken.insert(Arc::clone(&plain)) {
+            return plain;
+        }
+        let numbered = (0_u32..).map(|n| if n == 0 { wanted.to_owned() } else { format!("{wanted}#{n}") });
+        let free = numbered.map(|seed| Arc::from(with_suffix(&plain, &seed))).find(|name| !self.taken.contains(name));
+        let name = free.unwrap_or(plain);
+        self.taken.insert(Arc::clone(&name));
         name
     }
 }
-
-/// A tool earlier in precedence has this name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shadowed;
 
 impl NameForm {
     /// The name that a tool wants to be called by, before it is made legal.
@@ -182,10 +175,16 @@ mod tests {
     #[test]
     fn different_names_that_become_equal_are_kept_apart() {
         let mut names = ModelNames::default();
-        let first = names.assign("a.b").unwrap();
-        let second = names.assign("a/b").unwrap();
+        let first = names.assign("a.b");
+        let second = names.assign("a/b");
         assert_eq!(&*first, "a_b");
-        assert!(second.starts_with("a_b_"), "{second}");
-        assert_eq!(names.assign("a.b"), Err(Shadowed));
+        assert!(second.starts_with("a_b_") && is_legal(&second), "{second}");
+    }
+
+    #[test]
+    fn a_legal_name_is_never_given_to_another_tool() {
+        let mut names = ModelNames::reserving(["a.b", "a_b"].into_iter());
+        assert_ne!(&*names.assign("a.b"), "a_b");
+        assert_eq!(&*names.assign("a_b"), "a_b");
     }
 }

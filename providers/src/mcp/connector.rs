@@ -50,8 +50,10 @@ impl McpConnector {
         match opened {
             Ok(service) => Ok(Arc::new(McpClient::new(&self.name, service, child, changed))),
             Err(error) => {
-                let reason = tokio::time::timeout(LAST_WORDS, child.ended()).await.ok();
-                let reason = reason.unwrap_or_else(|| format!("it did not complete the MCP handshake: {error}"));
+                let mut reason = format!("it did not complete the MCP handshake: {error}");
+                if let Ok(end) = tokio::time::timeout(LAST_WORDS, child.ended()).await {
+                    reason = format!("{reason}; {end}");
+                }
                 Err(ToolFailure::not_sent(ErrorCode::ProviderProtocol, reason))
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
+use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
@@ -45,8 +45,7 @@ pub(super) async fn run(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<OutcomeDocument>, Problem> {
-    let body =
-        body.map_err(|rejection| Problem::new(rejection.status(), "request.too_large", rejection.body_text()))?;
+    let body = body?;
     check_content_type(&headers)?;
     let request: BatchRequest<'_> = serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
@@ -60,7 +59,11 @@ pub(super) async fn run(
 }
 
 /// Cancels a batch in flight. Its own request then answers with what there is.
-pub(super) async fn cancel(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
+pub(super) async fn cancel(
+    State(shared): State<Arc<Shared>>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    let Path(id) = id?;
     if shared.app.registry.cancel_batch(&BatchId::from(id.as_str())) {
         return Ok(StatusCode::ACCEPTED);
     }

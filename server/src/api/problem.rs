@@ -1,7 +1,7 @@
 //! Errors of the API, as RFC 9457 problem documents with a stable code. The only place that knows HTTP statuses of errors.
 
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -40,11 +40,17 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<JsonRejection> for Problem {
-    fn from(rejection: JsonRejection) -> Self {
-        let code =
-            if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE { "request.too_large" } else { "request.invalid" };
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        let is_too_large = rejection.status() == StatusCode::PAYLOAD_TOO_LARGE;
+        let code = if is_too_large { "request.too_large" } else { "request.invalid" };
         Self::new(rejection.status(), code, rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), "request.invalid", rejection.body_text())
     }
 }
 
@@ -80,6 +86,11 @@ pub(super) async fn not_found() -> Problem {
 
 pub(super) async fn method_not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "route.method", "this address does not take this method")
+}
+
+pub(super) fn overloaded() -> Problem {
+    let detail = "too many requests are being served; try again later";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "limit.requests", detail)
 }
 
 /// What panicked may hold secrets: it is not said.

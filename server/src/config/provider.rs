@@ -46,7 +46,8 @@ pub(crate) enum ProviderKindConfig {
 #[serde(deny_unknown_fields)]
 pub(super) struct CommonConfig {
     pub(super) name: String,
-    pub(super) kind: KindName,
+    #[expect(dead_code, reason = "read apart, so that the keys of the kind are looked at whatever is wrong here")]
+    kind: KindName,
     #[serde(default)]
     required: bool,
     naming: Option<NameForm>,

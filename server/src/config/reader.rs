@@ -1,5 +1,6 @@
 //! Reading: each section for itself, so that one broken section hides no error of another.
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -22,6 +23,7 @@ struct Reader<'t> {
 pub(super) fn read(source: &str, text: &str) -> Result<Config, ConfigErrors> {
     let mut reader = Reader { text, errors: Vec::new() };
     let config = reader.document();
+    reader.errors.sort_by_key(|error| error.place);
     if reader.errors.is_empty() { Ok(config) } else { Err(ConfigErrors::new(source, reader.errors)) }
 }
 
@@ -87,15 +89,18 @@ impl Reader<'_> {
         }
         let (common, rest): (DeTable<'_>, DeTable<'_>) =
             table.into_iter().partition(|(key, _)| COMMON_KEYS.contains(&key.get_ref().as_ref()));
-        let common: CommonConfig = self.section(&section, Spanned::new(span.clone(), DeValue::Table(common)))?;
+        // Known even when another common key is wrong, so that the keys of the kind are looked at all the same.
+        let kind =
+            common.get("kind").and_then(|kind| KindName::deserialize(ValueDeserializer::from(kind.clone())).ok());
+        let common: Option<CommonConfig> = self.section(&section, Spanned::new(span.clone(), DeValue::Table(common)));
         let rest = Spanned::new(span, DeValue::Table(rest));
-        let kind = match common.kind {
+        let kind = match kind? {
             KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
         };
-        kind.map(|kind| ProviderConfig::new(common, kind))
+        Some(ProviderConfig::new(common?, kind?))
     }
 
     /// Reads one table. Every key that nobody knows is reported, not only the first.
@@ -107,6 +112,8 @@ impl Reader<'_> {
             let attempt = Spanned::new(span.clone(), value.clone());
             match T::deserialize(ValueDeserializer::from(attempt)) {
                 Ok(read) => return sound.then_some(read),
+                // What is missing is most likely what was misspelt.
+                Err(error) if !sound && error.message().starts_with("missing field") => return None,
                 Err(error) => {
                     self.report(&error, section);
                     sound = false;

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+/// More requests than this cannot be told apart from a flood.
+const MAX_REQUESTS: usize = 1 << 20;
+
 /// The daemon's own settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -28,10 +31,16 @@ impl ServerConfig {
 
     /// Nobody is asked who they are, so nobody from outside may ask.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if self.listen.ip().is_loopback() {
-            return Ok(());
+        if !self.listen.ip().is_loopback() {
+            return Err(format!(
+                "listen: {} can be reached from outside; only loopback addresses are allowed",
+                self.listen
+            ));
         }
-        Err(format!("listen: {} can be reached from outside; only loopback addresses are allowed", self.listen))
+        if !(1..=MAX_REQUESTS).contains(&self.max_requests) {
+            return Err(format!("max_requests: must be 1 to {MAX_REQUESTS}, not {}", self.max_requests));
+        }
+        Ok(())
     }
 }
 

@@ -35,7 +35,7 @@ drain_ms = "soon"
 "#;
     let found = errors(text);
     let places: Vec<_> = found.iter().map(|(place, _, _)| place.unwrap()).collect();
-    assert!(places.starts_with(&[(3, 1), (4, 1), (6, 2), (10, 8)]), "{found:#?}");
+    assert!(places.starts_with(&[(3, 1), (4, 1), (6, 2), (10, 8), (15, 1), (16, 12)]), "{found:#?}");
     assert!(found[0].2.contains("did you mean `listen`"), "{}", found[0].2);
     assert!(found[2].2.contains("did you mean `limits`"), "{}", found[2].2);
     assert!(found[3].2.contains("did you mean `scripted`"), "{}", found[3].2);
