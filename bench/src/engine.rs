@@ -58,7 +58,6 @@ fn no_op(name: &str, class: ExecutionClass) -> FunctionTool {
     let schema = json!({
         "type": "object",
         "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
         "additionalProperties": false
     });
     FunctionTool::new(ToolSpec::new(name, "Does nothing.").with_parameters(schema), |_invocation, _context| {
