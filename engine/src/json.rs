@@ -47,6 +47,23 @@ impl JsonText {
         serde_json::from_str(&self.0)
     }
 
+    /// The JSON text of a string.
+    pub fn string(text: &str) -> Self {
+        Self(serde_json::Value::from(text).to_string().into())
+    }
+
+    /// An object with these members, in this order.
+    pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
+        let members = members.into_iter().map(|(key, value)| format!("{}:{value}", Self::string(key)));
+        Self(format!("{{{}}}", members.collect::<Vec<_>>().join(",")).into())
+    }
+
+    /// An array of these items.
+    pub fn array(items: impl IntoIterator<Item = Self>) -> Self {
+        let items: Vec<String> = items.into_iter().map(|item| item.0.to_string()).collect();
+        Self(format!("[{}]", items.join(",")).into())
+    }
+
     /// For text that a parser has already accepted.
     pub(crate) fn trusted(text: Arc<str>) -> Self {
         Self(text)
@@ -107,6 +124,14 @@ mod tests {
         let json = JsonText::parse(text).unwrap();
         assert_eq!(serde_json::to_string(&json).unwrap(), text);
         assert_eq!(serde_json::from_str::<JsonText>(text).unwrap(), json);
+    }
+
+    #[test]
+    fn objects_and_arrays_are_built_of_texts() {
+        let big = JsonText::parse("653247040368672768123456789").unwrap();
+        let object = JsonText::object([("a\"b", JsonText::string("x\ny")), ("n", JsonText::array([big]))]);
+        assert_eq!(object.as_str(), r#"{"a\"b":"x\ny","n":[653247040368672768123456789]}"#);
+        assert_eq!(JsonText::object([]).as_str(), "{}");
     }
 
     #[test]
