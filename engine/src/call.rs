@@ -5,10 +5,12 @@ mod batch;
 mod context;
 mod id;
 mod invocation;
+mod policy;
 
-pub use arguments::{Arguments, Profile, RawArguments};
-pub(crate) use arguments::{kind, read_arguments};
+pub use arguments::{Arguments, RawArguments};
+pub(crate) use arguments::{Change, Edits, read_arguments, reread};
 pub use batch::{ToolBatch, ToolCall};
 pub use context::{Actor, Locale, Stage, ToolAvailabilityContext, ToolExecutionContext};
 pub use id::{BatchId, CallId, SessionKey, TurnId};
 pub use invocation::{CallContext, ToolInvocation};
+pub use policy::{CallPolicy, Profile, UnknownProfile};

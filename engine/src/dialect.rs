@@ -3,20 +3,32 @@
 //! Pure functions without I/O; one file a dialect.
 
 mod anthropic;
+mod bedrock;
+mod definition;
+mod gemini;
+mod ids;
+mod mcp;
+mod media;
 mod native;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
+mod options;
 mod reply;
+mod turn;
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
+use crate::json::JsonText;
+use crate::result::BatchOutcome;
 
-use crate::registry::ListedTool;
-use crate::result::{BatchOutcome, CallResult};
-
+pub use definition::{DefinedTool, DefinitionForm, Definitions, StrictMode};
+pub use ids::IdRule;
+pub use options::{HistoryOptions, MediaMode};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
+pub use turn::AssistantTurn;
 
 /// A form of replies, definitions and history messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,8 +36,18 @@ pub use reply::{ParsedReply, ReplyError};
 pub enum Dialect {
     /// OpenAI chat completions, and servers that speak it.
     OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
     /// Anthropic messages.
     Anthropic,
+    /// Gemini generateContent.
+    Gemini,
+    /// Ollama chat.
+    Ollama,
+    /// Amazon Bedrock converse.
+    Bedrock,
+    /// MCP `tools/call` requests.
+    Mcp,
     /// Toolyard's own: `{"calls": [{"call_id", "tool", "arguments"}]}`.
     Native,
 }
@@ -34,13 +56,27 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::Anthropic, Self::Native];
+    pub const ALL: [Self; 8] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Ollama,
+        Self::Bedrock,
+        Self::Mcp,
+        Self::Native,
+    ];
 
     /// The name on the command line and in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Bedrock => "bedrock",
+            Self::Mcp => "mcp",
             Self::Native => "native",
         }
     }
@@ -52,11 +88,24 @@ impl Dialect {
     pub fn detect(reply: &str) -> Result<Self, ReplyError> {
         let document = reply::document(reply)?;
         let fields = Fields::of(document);
-        if fields.get("choices").is_some() {
+        let has = |key: &str| fields.get(key).is_some();
+        let is_list = |key: &str| fields.get(key).is_some_and(reply::is_list);
+        let is_object = |key: &str| fields.get(key).is_some_and(reply::is_object);
+        if has("choices") {
             Ok(Self::OpenAiChat)
-        } else if fields.get("content").is_some() {
+        } else if is_list("output") {
+            Ok(Self::OpenAiResponses)
+        } else if has("candidates") {
+            Ok(Self::Gemini)
+        } else if has("content") {
             Ok(Self::Anthropic)
-        } else if reply::is_list(document) || fields.get("calls").is_some() {
+        } else if is_object("output") {
+            Ok(Self::Bedrock)
+        } else if is_object("message") {
+            Ok(Self::Ollama)
+        } else if has("method") {
+            Ok(Self::Mcp)
+        } else if reply::is_list(document) || has("calls") {
             Ok(Self::Native)
         } else {
             Err(ReplyError::UnknownShape)
@@ -71,43 +120,62 @@ impl Dialect {
     pub fn parse(self, reply: &str) -> Result<ParsedReply, ReplyError> {
         match self {
             Self::OpenAiChat => openai_chat::parse(reply),
+            Self::OpenAiResponses => openai_responses::parse(reply),
             Self::Anthropic => anthropic::parse(reply),
+            Self::Gemini => gemini::parse(reply),
+            Self::Ollama => ollama::parse(reply),
+            Self::Bedrock => bedrock::parse(reply),
+            Self::Mcp => mcp::parse(reply),
             Self::Native => native::parse(reply),
         }
     }
 
-    /// The definitions of tools, in the form that the vendor takes.
-    pub fn definitions(self, tools: &[ListedTool]) -> Value {
-        let definition = match self {
-            Self::OpenAiChat => openai_chat::definition,
-            Self::Anthropic => anthropic::definition,
-            Self::Native => native::definition,
-        };
-        Value::Array(tools.iter().map(definition).collect())
+    /// The model's turn as it goes into the history before [`Dialect::messages`]: with the ids, names and arguments that
+    /// match the results, and everything else byte for byte. Empty for dialects that have no such message.
+    pub fn assistant(self, turn: &AssistantTurn, outcome: &BatchOutcome, options: HistoryOptions) -> Vec<JsonText> {
+        let ids = self.ids(options);
+        match self {
+            Self::OpenAiChat => openai_chat::assistant(turn, &outcome.results, ids),
+            Self::OpenAiResponses => openai_responses::assistant(turn, &outcome.results, ids),
+            Self::Anthropic => anthropic::assistant(turn, &outcome.results, ids),
+            Self::Gemini => gemini::assistant(turn, &outcome.results, ids),
+            Self::Ollama => ollama::assistant(turn, &outcome.results, ids),
+            Self::Bedrock => bedrock::assistant(turn, &outcome.results, ids),
+            Self::Mcp | Self::Native => Vec::new(),
+        }
     }
 
-    /// The history messages that answer every call of a batch: first the tool messages in call order, then media, then
-    /// what the tools want to follow.
-    pub fn messages(self, outcome: &BatchOutcome) -> Vec<Value> {
+    /// The history messages that answer every call of a batch: first the results in call order, then media, then what
+    /// the tools want to follow.
+    pub fn messages(self, outcome: &BatchOutcome, options: HistoryOptions) -> Vec<JsonText> {
+        let (results, ids, media) = (&outcome.results, self.ids(options), options.media);
         let mut messages = match self {
-            Self::OpenAiChat => openai_chat::messages(&outcome.results),
-            Self::Anthropic => anthropic::messages(&outcome.results),
-            Self::Native => native::messages(&outcome.results),
+            Self::OpenAiChat => openai_chat::messages(results, ids, media),
+            Self::OpenAiResponses => openai_responses::messages(results, ids, media),
+            Self::Anthropic => anthropic::messages(results, ids, media),
+            Self::Gemini => gemini::messages(results, ids, media),
+            Self::Ollama => ollama::messages(results, ids, media),
+            Self::Bedrock => bedrock::messages(results, ids, media),
+            Self::Mcp => mcp::messages(results, media),
+            Self::Native => native::messages(results, ids),
         };
-        messages.extend(outcome.results.iter().flat_map(|result| result.result.post_history_messages.clone()));
+        messages.extend(results.iter().flat_map(|result| &result.result.post_history_messages).map(JsonText::from));
         messages
+    }
+
+    fn ids(self, options: HistoryOptions) -> IdRule {
+        options.ids.unwrap_or(IdRule::AsGiven)
     }
 }
 
-/// The pictures of a result with their references.
-fn images(result: &CallResult) -> Vec<(String, (&str, &str))> {
-    let items = result.result.content_items.iter().enumerate();
-    items
-        .filter_map(|(index, item)| {
-            let reference = crate::result::media_reference(result.call_id.as_str(), index + 1);
-            item.image_base64().map(|image| (reference, image))
-        })
-        .collect()
+/// The names of all dialects, for people.
+fn names() -> String {
+    Dialect::ALL.map(Dialect::as_str).join(", ")
+}
+
+/// A message of this role.
+fn role<'a>(role: &str, members: impl IntoIterator<Item = (&'a str, JsonText)>) -> JsonText {
+    JsonText::object(std::iter::once(("role", JsonText::string(role))).chain(members))
 }
 
 impl fmt::Display for Dialect {

@@ -8,7 +8,7 @@ mod provider;
 
 use std::sync::Arc;
 
-use crate::call::{Arguments, Profile, ToolCall, ToolExecutionContext};
+use crate::call::{Arguments, CallPolicy, ToolCall, ToolExecutionContext};
 use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
@@ -42,11 +42,11 @@ pub(crate) fn admit(
     tool: &Arc<PreparedTool>,
     call: &ToolCall,
     context: &ToolExecutionContext,
-    profile: Profile,
+    policy: &CallPolicy,
     limits: &Limits,
 ) -> Result<(Arguments, Vec<Repair>), Refusal> {
     may_list(tool, context)?;
-    arguments::check(tool, call, profile, limits)
+    arguments::check(tool, call, policy, limits)
 }
 
 // === impl Gate ===

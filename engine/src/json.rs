@@ -6,8 +6,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// One valid JSON value as text. Cloning shares the text.
@@ -49,7 +51,23 @@ impl JsonText {
 
     /// The JSON text of a string.
     pub fn string(text: &str) -> Self {
-        Self(serde_json::Value::from(text).to_string().into())
+        Self(Value::from(text).to_string().into())
+    }
+
+    /// The JSON text of a boolean.
+    pub fn boolean(value: bool) -> Self {
+        Self(value.to_string().into())
+    }
+
+    /// The members of an object, in their order; nothing where it is none.
+    pub fn members(&self) -> Option<Vec<(String, Self)>> {
+        let members: IndexMap<String, &RawValue> = serde_json::from_str(&self.0).ok()?;
+        Some(members.into_iter().map(|(key, value)| (key, Self(value.get().into()))).collect())
+    }
+
+    /// The member of an object under this key.
+    pub fn member(&self, key: &str) -> Option<Self> {
+        self.members()?.into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
     }
 
     /// An object with these members, in this order.
@@ -70,14 +88,14 @@ impl JsonText {
     }
 }
 
-impl From<&serde_json::Value> for JsonText {
-    fn from(value: &serde_json::Value) -> Self {
+impl From<&Value> for JsonText {
+    fn from(value: &Value) -> Self {
         Self(value.to_string().into())
     }
 }
 
-impl From<serde_json::Value> for JsonText {
-    fn from(value: serde_json::Value) -> Self {
+impl From<Value> for JsonText {
+    fn from(value: Value) -> Self {
         Self::from(&value)
     }
 }
@@ -112,6 +130,28 @@ impl fmt::Display for JsonText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// What kind of value it is, for people.
+pub(crate) const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The JSON pointer (RFC 6901) to the place at which these keys lead.
+pub(crate) fn pointer<S: AsRef<str>>(keys: &[S]) -> String {
+    keys.iter().fold(String::new(), |path, key| pointer_to(&path, key.as_ref()))
+}
+
+/// The JSON pointer to `key` in the object at `path`.
+pub(crate) fn pointer_to(path: &str, key: &str) -> String {
+    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

@@ -45,10 +45,13 @@ mod tool;
 pub use tokio_util::sync::CancellationToken;
 
 pub use call::{
-    Actor, Arguments, BatchId, CallContext, CallId, Locale, Profile, RawArguments, SessionKey, Stage,
-    ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
+    Actor, Arguments, BatchId, CallContext, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey, Stage,
+    ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
-pub use dialect::{Dialect, ParsedReply, ReplyError};
+pub use dialect::{
+    AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, HistoryOptions, IdRule, MediaMode, ParsedReply,
+    ReplyError, StrictMode,
+};
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
 pub use json::JsonText;
@@ -64,5 +67,5 @@ pub use result::{
     ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder, format_error_result,
     format_list_result, format_tool_result, media_reference, result_from_json,
 };
-pub use schema::{ArgumentSchema, SchemaError};
+pub use schema::{ArgumentSchema, Loss, SchemaError, SchemaTarget};
 pub use tool::{ExecutionClass, NameForm, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolSpec, model_name};

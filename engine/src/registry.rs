@@ -2,6 +2,7 @@
 
 mod error;
 mod handle;
+mod nearest;
 mod permits;
 mod prepared;
 mod status;
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::actor::RegistryMailbox;
 use crate::call::{BatchId, SessionKey, ToolBatch, ToolCall, ToolExecutionContext};
-use crate::dialect::Dialect;
+use crate::dialect::{DefinitionForm, Definitions, StrictMode};
 use crate::dispatch::{self, BatchControl, BatchHandle, BatchesInFlight};
 use crate::engine::Engine;
 use crate::gate;
@@ -31,7 +32,7 @@ pub(crate) use permits::{Permits, QueueFull};
 pub use prepared::RejectedTool;
 pub(crate) use prepared::{Listing, PreparedTool, prepare};
 pub use status::{ProviderState, ProviderStatus};
-pub(crate) use table::{RoutingTable, Starting};
+pub(crate) use table::{Route, RoutingTable, Starting};
 
 /// The public handle of an engine (seed 001, section 3.6). Cloning shares the engine.
 ///
@@ -48,6 +49,9 @@ pub struct ToolRegistry {
 pub struct ListedTool {
     /// The name under which a model calls it.
     pub model_name: Arc<str>,
+    /// The name in its provider's own characters, which MCP clients call it by; the model name where another tool has it.
+    #[serde(skip)]
+    pub given_name: Arc<str>,
     /// Its declaration.
     #[serde(flatten)]
     pub spec: ToolSpec,
@@ -136,8 +140,16 @@ impl ToolRegistry {
         table
             .routes
             .iter()
-            .filter(|route| gate::may_list(&route.tool, context).is_ok())
-            .map(|route| ListedTool { model_name: Arc::clone(&route.model_name), spec: route.tool.spec.clone() })
+            .enumerate()
+            .filter(|(_, route)| gate::may_list(&route.tool, context).is_ok())
+            .map(|(index, route)| ListedTool {
+                model_name: Arc::clone(&route.model_name),
+                given_name: match table.find(&route.tool.wanted_name) {
+                    Some(owner) if owner == index => Arc::clone(&route.tool.wanted_name),
+                    _ => Arc::clone(&route.model_name),
+                },
+                spec: route.tool.spec.clone(),
+            })
             .collect()
     }
 
@@ -153,8 +165,18 @@ impl ToolRegistry {
     }
 
     /// The definitions of the tools that a model may see in this context, in a vendor's form, sorted by model name.
-    pub fn get_llm_definitions(&self, context: &ToolExecutionContext, dialect: Dialect) -> Value {
-        dialect.definitions(&self.list_tools(context))
+    pub fn get_llm_definitions(&self, context: &ToolExecutionContext, form: impl Into<DefinitionForm>) -> Value {
+        self.define(context, form, None).document
+    }
+
+    /// The same definitions with what each of them leaves out, and its size.
+    pub fn define(
+        &self,
+        context: &ToolExecutionContext,
+        form: impl Into<DefinitionForm>,
+        strict: Option<StrictMode>,
+    ) -> Definitions {
+        form.into().define(&self.list_tools(context), strict)
     }
 
     /// Runs one call, as a batch of one.

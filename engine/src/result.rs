@@ -7,6 +7,7 @@ mod format;
 mod history;
 mod normalise;
 mod outcome;
+mod repair;
 mod status;
 
 pub use content::{ContentItem, ContentType};
@@ -16,5 +17,6 @@ pub use format::{ToolResultBuilder, format_error_result, format_list_result, for
 pub use history::media_reference;
 pub(crate) use history::truncate_middle;
 pub use normalise::result_from_json;
-pub use outcome::{BatchOutcome, CallResult, Executed, Repair, RepairKind, ToolOrigin};
+pub use outcome::{BatchOutcome, CallResult, Executed, ToolOrigin};
+pub use repair::{Repair, RepairKind};
 pub use status::CallStatus;

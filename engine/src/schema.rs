@@ -3,16 +3,26 @@
 //! Drafts by `$schema`, 2020-12 where it is absent. Nothing is ever fetched: a reference to the network makes the schema
 //! bad, and a bad schema disables only its tool.
 
+mod coerce;
 mod message;
+mod optional;
+mod project;
 
 use std::fmt;
 
 use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
-use crate::call::Arguments;
-use crate::result::{CallError, ErrorCode};
+use crate::call::{Arguments, CallPolicy, Edits, reread};
+use crate::limits::Limits;
+use crate::result::{CallError, ErrorCode, Repair};
 
+pub use project::{Loss, Projection, SchemaTarget, project, project_strict, strict_compatible};
+
+/// Rounds of coercion: a value that was decoded may hold values to be coerced.
+const MAX_ROUNDS: usize = 4;
+/// Errors that one refusal tells of.
+const MAX_ERRORS_TOLD: usize = 5;
 /// Steps back that one search of a pattern may take.
 const MAX_BACKTRACKS: usize = 20_000;
 
@@ -37,7 +47,7 @@ impl ArgumentSchema {
     /// Says what is wrong with the schema, and where.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !(schema.is_object() || schema.is_boolean()) {
-            let reason = format!("it must be an object, not {}", crate::call::kind(schema));
+            let reason = format!("it must be an object, not {}", crate::json::kind(schema));
             return Err(SchemaError { reason });
         }
         let built = options().build(schema).or_else(|error| {
@@ -54,7 +64,40 @@ impl ArgumentSchema {
         Ok(Self { validator })
     }
 
-    /// Checks arguments.
+    /// Checks arguments, and coerces what the policy admits when they do not fit. `schema` is what was compiled.
+    ///
+    /// # Errors
+    /// As [`ArgumentSchema::check`], for what is left after coercion.
+    pub(crate) fn admit(
+        &self,
+        schema: &Value,
+        arguments: Arguments,
+        policy: &CallPolicy,
+        limits: &Limits,
+    ) -> Result<(Arguments, Vec<Repair>), CallError> {
+        let mut arguments = arguments;
+        let mut repairs = Vec::new();
+        if policy.drop_empty_optionals {
+            let (edits, dropped) = optional::empty(schema, arguments.value());
+            arguments = edited(arguments, &edits, limits)?;
+            repairs.extend(dropped);
+        }
+        for _ in 0..MAX_ROUNDS {
+            if self.validator.is_valid(arguments.value()) {
+                return Ok((arguments, repairs));
+            }
+            let (edits, made) = coerce::coerce(self.validator.iter_errors(arguments.value()), policy);
+            if edits.is_empty() {
+                break;
+            }
+            arguments = edited(arguments, &edits, limits)?;
+            repairs.extend(made);
+        }
+        self.tell(schema, &arguments)?;
+        Ok((arguments, repairs))
+    }
+
+    /// Checks arguments as they are.
     ///
     /// # Errors
     /// Names the place as a JSON pointer and what was expected there; never the value that was found.
@@ -62,13 +105,28 @@ impl ArgumentSchema {
         if self.validator.is_valid(arguments.value()) {
             return Ok(());
         }
-        match self.validator.iter_errors(arguments.value()).next() {
-            Some(error) => {
-                let (pointer, expected) = message::describe(&error);
-                Err(CallError::new(ErrorCode::ArgumentsSchema, expected).at(pointer))
+        self.tell(&Value::Null, arguments)
+    }
+
+    /// The first few faults in one error, whose pointer is that of the first.
+    fn tell(&self, schema: &Value, arguments: &Arguments) -> Result<(), CallError> {
+        let errors = self.validator.iter_errors(arguments.value()).take(MAX_ERRORS_TOLD);
+        let mut told: Vec<(String, String)> = errors.map(|error| message::describe(&error, schema)).collect();
+        told.dedup();
+        let messages: Vec<&str> = told.iter().map(|(_, message)| message.as_str()).collect();
+        match told.first() {
+            Some((pointer, _)) => {
+                Err(CallError::new(ErrorCode::ArgumentsSchema, messages.join("; ")).at(pointer.clone()))
             }
             None => Ok(()),
         }
+    }
+}
+
+fn edited(arguments: Arguments, edits: &Edits, limits: &Limits) -> Result<Arguments, CallError> {
+    match edits.apply(arguments.text()) {
+        Some(text) if !edits.is_empty() => reread(text, limits),
+        _ => Ok(arguments),
     }
 }
 

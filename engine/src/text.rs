@@ -5,10 +5,13 @@ use std::time::Duration;
 use crate::call::Locale;
 use crate::result::{CallError, ErrorCode};
 
-pub(crate) fn unknown_tool(locale: Locale, name: &str) -> CallError {
-    let message = match locale {
-        Locale::En => format!("there is no tool `{name}`; call one of the tools that are listed"),
-        Locale::Zh => format!("未找到工具：{name}"),
+pub(crate) fn unknown_tool(locale: Locale, name: &str, nearest: &[&str]) -> CallError {
+    let names = |separator: &str| nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(separator);
+    let message = match (locale, nearest.is_empty()) {
+        (Locale::En, true) => format!("there is no tool `{name}`; call one of the tools that are listed"),
+        (Locale::En, false) => format!("there is no tool `{name}`; did you mean {}?", names(" or ")),
+        (Locale::Zh, true) => format!("未找到工具：{name}"),
+        (Locale::Zh, false) => format!("未找到工具：{name}。是否要调用 {}？", names("、")),
     };
     CallError::new(ErrorCode::ToolUnknown, message)
 }

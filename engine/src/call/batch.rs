@@ -7,7 +7,7 @@ use std::time::Duration;
 use ahash::RandomState;
 use tokio_util::sync::CancellationToken;
 
-use super::{BatchId, CallId, Profile, RawArguments, SessionKey, ToolExecutionContext, TurnId};
+use super::{BatchId, CallId, CallPolicy, RawArguments, SessionKey, ToolExecutionContext, TurnId};
 use crate::json::JsonText;
 
 /// What the model said: one call.
@@ -39,8 +39,8 @@ pub struct ToolBatch {
     pub turn: Option<TurnId>,
     /// Time for the whole batch, from its start. Without one each tool's own deadline holds alone.
     pub deadline: Option<Duration>,
-    /// How the arguments are read.
-    pub profile: Profile,
+    /// How names and arguments are read.
+    pub policy: CallPolicy,
     /// Ends the batch early from outside; one token may serve many batches.
     pub cancel: Option<CancellationToken>,
 }
@@ -51,6 +51,13 @@ impl ToolCall {
     /// A call with an id of its own.
     pub fn new(call_id: impl Into<CallId>, name: impl Into<Arc<str>>, arguments: impl Into<RawArguments>) -> Self {
         Self { call_id: call_id.into(), name: name.into(), arguments: arguments.into(), opaque: None }
+    }
+
+    /// The same call with what its vendor wants back.
+    #[must_use]
+    pub fn with_opaque(mut self, opaque: Option<JsonText>) -> Self {
+        self.opaque = opaque;
+        self
     }
 }
 
@@ -69,7 +76,7 @@ impl ToolBatch {
             session: None,
             turn: None,
             deadline: None,
-            profile: Profile::default(),
+            policy: CallPolicy::default(),
             cancel: None,
         }
     }
@@ -88,10 +95,10 @@ impl ToolBatch {
         self
     }
 
-    /// The same batch, its arguments read in this way.
+    /// The same batch, its calls read in this way; a [`crate::Profile`] alone will do.
     #[must_use]
-    pub fn with_profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
+    pub fn with_policy(mut self, policy: impl Into<CallPolicy>) -> Self {
+        self.policy = policy.into();
         self
     }
 

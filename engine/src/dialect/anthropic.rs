@@ -1,11 +1,11 @@
 //! Anthropic messages.
 
-use serde_json::{Value, json};
-
-use super::reply::{Fields, ParsedReply, ReplyError, arguments, document, missing};
-use super::{Dialect, images};
+use super::media::Picture;
+use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, missing};
+use super::turn::{AssistantTurn, TurnPart};
+use super::{Dialect, IdRule, MediaMode, role};
 use crate::call::ToolCall;
-use crate::registry::ListedTool;
+use crate::json::JsonText;
 use crate::result::CallResult;
 
 /// Why a reply can stop before its last block is complete.
@@ -17,57 +17,90 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
     let blocks = message.list("content").ok_or_else(|| missing(Dialect::Anthropic.as_str(), "content"))?;
     let is_cut_off = CUT_OFF.contains(&message.text("stop_reason").as_str());
     let last = blocks.len().saturating_sub(1);
-    let mut parsed = ParsedReply::default();
-    let mut beside = String::new();
-    for (index, block) in blocks.into_iter().map(Fields::of).enumerate() {
-        match block.text("type").as_str() {
+    let mut builder = ReplyBuilder::default();
+    for (index, block) in blocks.into_iter().enumerate() {
+        let fields = Fields::of(block);
+        match fields.text("type").as_str() {
             "tool_use" => {
-                let arguments = arguments(block.get("input"), is_cut_off && index == last);
-                parsed.calls.push(ToolCall::new(block.text("id"), block.text("name"), arguments));
+                let arguments = arguments(fields.get("input"), is_cut_off && index == last);
+                let call = ToolCall::new(fields.text("id"), fields.text("name"), arguments)
+                    .with_opaque(fields.opaque(&["type", "id", "name", "input"]));
+                builder.call(call);
+                continue;
             }
-            "thinking" => parsed.reasoning.push_str(&block.text("thinking")),
-            "text" => beside.push_str(&block.text("text")),
+            "thinking" => builder.reasoning(&fields.text("thinking")),
+            "text" => builder.beside(&fields.text("text")),
             _ => {}
         }
+        builder.keep(block);
     }
-    if parsed.reasoning.is_empty() {
-        parsed.reasoning = beside;
-    }
-    Ok(parsed)
+    Ok(builder.build())
 }
 
-pub(super) fn definition(tool: &ListedTool) -> Value {
-    json!({
-        "name": tool.model_name,
-        "description": tool.spec.description,
-        "input_schema": tool.spec.parameters_schema,
-    })
+/// The message with its blocks in their order. Empty text blocks are left out: the vendor refuses them.
+pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRule) -> Vec<JsonText> {
+    let block = |part: &TurnPart| match part {
+        TurnPart::Kept(block) => (!is_empty_text(block)).then(|| block.clone()),
+        TurnPart::Call(index) => {
+            let call = turn.call(*index, results, ids)?;
+            Some(call.object([
+                ("type", JsonText::string("tool_use")),
+                ("id", JsonText::string(&call.id)),
+                ("name", JsonText::string(call.name)),
+                ("input", call.arguments.clone()),
+            ]))
+        }
+    };
+    let blocks: Vec<JsonText> = turn.parts.iter().filter_map(block).collect();
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    vec![role("assistant", [("content", JsonText::array(blocks))])]
+}
+
+fn is_empty_text(block: &JsonText) -> bool {
+    let is = |key: &str, wanted: &str| block.member(key).is_some_and(|value| value.as_str() == wanted);
+    is("type", "\"text\"") && is("text", "\"\"")
 }
 
 /// One user message with a `tool_result` block per call; pictures stand inside their block.
-pub(super) fn messages(results: &[CallResult]) -> Vec<Value> {
+pub(super) fn messages(results: &[CallResult], ids: IdRule, media: MediaMode) -> Vec<JsonText> {
     if results.is_empty() {
         return Vec::new();
     }
-    let blocks: Vec<Value> = results.iter().map(block).collect();
-    vec![json!({"role": "user", "content": blocks})]
+    let blocks = results.iter().map(|result| result_block(result, ids, media));
+    // The vendor wants all results in one message; what else the user says follows in it.
+    let after =
+        media.groups(media.after(results)).flatten().flat_map(|picture| [text(&picture.reference), image(&picture)]);
+    vec![role("user", [("content", JsonText::array(blocks.chain(after)))])]
 }
 
-fn block(result: &CallResult) -> Value {
-    let text = result.history_content();
-    let pictures = images(result);
+fn result_block(result: &CallResult, ids: IdRule, media: MediaMode) -> JsonText {
+    let said = result.history_content();
+    let pictures = media.inside(result);
     let content = if pictures.is_empty() {
-        json!(text)
+        JsonText::string(&said)
     } else {
-        let mut content = vec![json!({"type": "text", "text": text})];
-        content.extend(pictures.into_iter().map(|(_, (mime, data))| {
-            json!({"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}})
-        }));
-        json!(content)
+        JsonText::array(std::iter::once(text(&said)).chain(pictures.iter().map(image)))
     };
-    let mut block = json!({"type": "tool_result", "tool_use_id": result.call_id, "content": content});
-    if !result.is_success() {
-        block["is_error"] = json!(true);
-    }
-    block
+    let is_error = (!result.is_success()).then(|| ("is_error", JsonText::boolean(true)));
+    let members = [
+        ("type", JsonText::string("tool_result")),
+        ("tool_use_id", JsonText::string(&ids.apply(result.call_id.as_str()))),
+        ("content", content),
+    ];
+    JsonText::object(members.into_iter().chain(is_error))
+}
+
+fn text(said: &str) -> JsonText {
+    JsonText::object([("type", JsonText::string("text")), ("text", JsonText::string(said))])
+}
+
+fn image(picture: &Picture<'_>) -> JsonText {
+    let source = JsonText::object([
+        ("type", JsonText::string("base64")),
+        ("media_type", JsonText::string(picture.mime_type)),
+        ("data", JsonText::string(picture.data)),
+    ]);
+    JsonText::object([("type", JsonText::string("image")), ("source", source)])
 }

@@ -1,11 +1,13 @@
-//! OpenAI chat completions.
+//! OpenAI chat completions, and servers that speak it.
 
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
 
-use super::reply::{Fields, ParsedReply, ReplyError, arguments, document, missing};
-use super::{Dialect, images};
+use super::media::{Picture, pictures};
+use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, missing};
+use super::turn::AssistantTurn;
+use super::{Dialect, IdRule, MediaMode, role};
 use crate::call::ToolCall;
-use crate::registry::ListedTool;
+use crate::json::JsonText;
 use crate::result::CallResult;
 
 /// Reads the first choice; a bot asks for one. An old `function_call` counts as its only call.
@@ -16,53 +18,83 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
         return Ok(ParsedReply::default());
     };
     let message = choice.object("message");
-    let mut functions: Vec<(String, Fields<'_>)> = message
-        .list("tool_calls")
-        .unwrap_or_default()
-        .into_iter()
-        .map(Fields::of)
-        .map(|call| (call.text("id"), call.object("function")))
-        .collect();
-    if functions.is_empty() && message.get("function_call").is_some() {
-        functions.push((String::new(), message.object("function_call")));
+    let calls = message.list("tool_calls").unwrap_or_default();
+    let mut builder = ReplyBuilder::new(message.others(&["tool_calls", "function_call"]));
+    let is_cut_off = choice.text("finish_reason") == "length";
+    let last = calls.len().saturating_sub(1);
+    for (index, call) in calls.iter().enumerate() {
+        builder.call(one(call, is_cut_off && index == last));
     }
-    let cut_off_at = (choice.text("finish_reason") == "length").then(|| functions.len().saturating_sub(1));
-    let calls = functions
-        .into_iter()
-        .enumerate()
-        .map(|(index, (id, function))| {
-            let arguments = arguments(function.get("arguments"), cut_off_at == Some(index));
-            ToolCall::new(id, function.text("name"), arguments)
-        })
-        .collect();
-    let beside = ["reasoning", "reasoning_content", "content"].into_iter().map(|key| message.text(key));
-    Ok(ParsedReply { calls, reasoning: beside.into_iter().find(|text| !text.is_empty()).unwrap_or_default() })
+    if calls.is_empty() && message.get("function_call").is_some() {
+        let function = message.object("function_call");
+        let arguments = arguments(function.get("arguments"), is_cut_off);
+        builder.call(ToolCall::new("", function.text("name"), arguments));
+    }
+    let reasoning = ["reasoning", "reasoning_content"].into_iter().map(|key| message.text(key));
+    builder.reasoning(&reasoning.into_iter().find(|text| !text.is_empty()).unwrap_or_default());
+    builder.beside(&message.text("content"));
+    Ok(builder.build())
 }
 
-pub(super) fn definition(tool: &ListedTool) -> Value {
-    json!({"type": "function", "function": {
-        "name": tool.model_name,
-        "description": tool.spec.description,
-        "parameters": tool.spec.parameters_schema,
-    }})
+fn one(call: &RawValue, cut_off: bool) -> ToolCall {
+    let call = Fields::of(call);
+    let function = call.object("function");
+    let arguments = arguments(function.get("arguments"), cut_off);
+    ToolCall::new(call.text("id"), function.text("name"), arguments)
+        .with_opaque(call.opaque(&["id", "type", "index", "function"]))
+}
+
+/// The message with its calls.
+pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRule) -> Vec<JsonText> {
+    let calls = turn.calls(results, ids);
+    if calls.is_empty() && turn.members.is_empty() {
+        return Vec::new();
+    }
+    let calls: Vec<JsonText> = calls
+        .iter()
+        .map(|call| {
+            let function = JsonText::object([
+                ("name", JsonText::string(call.name)),
+                ("arguments", JsonText::string(call.arguments.as_str())),
+            ]);
+            let id = JsonText::string(&call.id);
+            call.object([("id", id), ("type", JsonText::string("function")), ("function", function)])
+        })
+        .collect();
+    let has_role = turn.members.iter().any(|(key, _)| key == "role");
+    let front = (!has_role).then(|| ("role", JsonText::string("assistant")));
+    let members = turn.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
+    let calls = (!calls.is_empty()).then(|| ("tool_calls", JsonText::array(calls)));
+    vec![JsonText::object(front.into_iter().chain(members).chain(calls))]
 }
 
 /// A tool message per call; then the pictures of all of them in one user message, since tool messages take text only.
-pub(super) fn messages(results: &[CallResult]) -> Vec<Value> {
-    let mut messages: Vec<Value> = results
+pub(super) fn messages(results: &[CallResult], ids: IdRule, media: MediaMode) -> Vec<JsonText> {
+    let mut messages: Vec<JsonText> = results
         .iter()
-        .map(|result| json!({"role": "tool", "tool_call_id": result.call_id, "content": result.history_content()}))
-        .collect();
-    let pictures: Vec<Value> = results
-        .iter()
-        .flat_map(images)
-        .flat_map(|(reference, (mime, data))| {
-            let url = format!("data:{mime};base64,{data}");
-            [json!({"type": "text", "text": reference}), json!({"type": "image_url", "image_url": {"url": url}})]
+        .map(|result| {
+            role(
+                "tool",
+                [
+                    ("tool_call_id", JsonText::string(&ids.apply(result.call_id.as_str()))),
+                    ("content", JsonText::string(&result.history_content())),
+                ],
+            )
         })
         .collect();
-    if !pictures.is_empty() {
-        messages.push(json!({"role": "user", "content": pictures}));
-    }
+    messages.extend(
+        media
+            .groups(results.iter().flat_map(pictures))
+            .map(|group| role("user", [("content", JsonText::array(group.iter().flat_map(content)))])),
+    );
     messages
+}
+
+/// The reference by which the text names a picture, and the picture.
+fn content(picture: &Picture<'_>) -> [JsonText; 2] {
+    let url = JsonText::object([("url", JsonText::string(&picture.data_uri()))]);
+    [
+        JsonText::object([("type", JsonText::string("text")), ("text", JsonText::string(&picture.reference))]),
+        JsonText::object([("type", JsonText::string("image_url")), ("image_url", url)]),
+    ]
 }

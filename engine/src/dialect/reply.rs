@@ -1,13 +1,14 @@
 //! What all dialects share when they read a reply.
 
-use std::collections::HashMap;
-
 use ahash::RandomState;
+use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
+use super::turn::{AssistantTurn, TurnPart};
 use crate::call::{RawArguments, ToolCall};
+use crate::json::JsonText;
 
-/// The calls of a reply, and the text beside them.
+/// The calls of a reply, and what was said beside them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ParsedReply {
@@ -15,6 +16,10 @@ pub struct ParsedReply {
     pub calls: Vec<ToolCall>,
     /// The reply's reasoning, or else the text beside the calls.
     pub reasoning: String,
+    /// The model's turn, for [`super::Dialect::assistant`].
+    pub turn: AssistantTurn,
+    /// What was odd about the reply and cost no call.
+    pub warnings: Vec<String>,
 }
 
 /// Why a reply cannot be read at all.
@@ -38,16 +43,34 @@ pub enum ReplyError {
         reason: String,
     },
     /// It looks like none of the dialects.
-    #[error("the reply is in none of the known forms (openai-chat, anthropic, native): name its form with --format")]
+    #[error("the reply is in none of the known forms ({}): name its form", super::names())]
     UnknownShape,
     /// There is no such dialect.
-    #[error("there is no form `{0}`; the forms are openai-chat, anthropic and native")]
+    #[error("there is no form `{0}`; the forms are {names}", names = super::names())]
     UnknownFormat(String),
+    /// There is no such form of definitions.
+    #[error("there is no form `{0}` of definitions; the forms are {names}", names = super::definition::names())]
+    UnknownDefinitions(String),
+    /// There is no such strict mode.
+    #[error("strict cannot be `{0}`; it can be off, auto or on")]
+    UnknownStrict(String),
+    /// There is no such way to place pictures.
+    #[error("pictures cannot go `{0}`; they can go together, each or none")]
+    UnknownMedia(String),
 }
 
 /// The keys of one object in a reply, each value as it stands. Reading key by key keeps one odd field from costing the
 /// others, and one odd call from costing its siblings.
-pub(super) struct Fields<'a>(HashMap<String, &'a RawValue, RandomState>);
+#[derive(Default)]
+pub(super) struct Fields<'a>(IndexMap<String, &'a RawValue, RandomState>);
+
+/// Collects what a reply says, in its order.
+#[derive(Default)]
+pub(super) struct ReplyBuilder {
+    reply: ParsedReply,
+    /// Text beside the calls, for when there is no reasoning.
+    beside: String,
+}
 
 // === impl Fields ===
 
@@ -62,7 +85,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn object(&self, key: &str) -> Self {
-        self.get(key).map_or_else(|| Self(HashMap::default()), Self::of)
+        self.get(key).map_or_else(Self::default, Self::of)
     }
 
     pub(super) fn list(&self, key: &str) -> Option<Vec<&'a RawValue>> {
@@ -75,6 +98,62 @@ impl<'a> Fields<'a> {
         let raw = self.get(key).map_or("", RawValue::get);
         serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())
     }
+
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|raw| raw.get() == "true")
+    }
+
+    /// The members that are not null and not among `known`, byte for byte.
+    pub(super) fn others(&self, known: &[&str]) -> Vec<(String, JsonText)> {
+        let others = self.0.iter().filter(|(key, raw)| !known.contains(&key.as_str()) && raw.get() != "null");
+        others.map(|(key, raw)| (key.clone(), JsonText::trusted(raw.get().into()))).collect()
+    }
+
+    /// The same as one object; nothing where there are none.
+    pub(super) fn opaque(&self, known: &[&str]) -> Option<JsonText> {
+        let others = self.others(known);
+        let members = others.iter().map(|(key, value)| (key.as_str(), value.clone()));
+        (!others.is_empty()).then(|| JsonText::object(members))
+    }
+}
+
+// === impl ReplyBuilder ===
+
+impl ReplyBuilder {
+    /// A reply whose message has these members.
+    pub(super) fn new(members: Vec<(String, JsonText)>) -> Self {
+        let turn = AssistantTurn { members, ..AssistantTurn::default() };
+        Self { reply: ParsedReply { turn, ..ParsedReply::default() }, beside: String::new() }
+    }
+
+    pub(super) fn call(&mut self, call: ToolCall) {
+        self.reply.turn.parts.push(TurnPart::Call(self.reply.calls.len()));
+        self.reply.turn.arguments.push(call.arguments.clone());
+        self.reply.calls.push(call);
+    }
+
+    pub(super) fn keep(&mut self, part: &RawValue) {
+        self.reply.turn.parts.push(TurnPart::Kept(JsonText::trusted(part.get().into())));
+    }
+
+    pub(super) fn reasoning(&mut self, text: &str) {
+        self.reply.reasoning.push_str(text);
+    }
+
+    pub(super) fn beside(&mut self, text: &str) {
+        self.beside.push_str(text);
+    }
+
+    pub(super) fn warn(&mut self, warning: String) {
+        self.reply.warnings.push(warning);
+    }
+
+    pub(super) fn build(mut self) -> ParsedReply {
+        if self.reply.reasoning.is_empty() {
+            self.reply.reasoning = self.beside;
+        }
+        self.reply
+    }
 }
 
 /// Reads a whole reply; byte order marks are no part of it.
@@ -86,21 +165,22 @@ pub(super) fn is_list(raw: &RawValue) -> bool {
     raw.get().starts_with('[')
 }
 
+pub(super) fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
+
 pub(super) fn missing(format: &'static str, key: &str) -> ReplyError {
     ReplyError::NotInForm { format, reason: format!("it has no list `{key}`") }
 }
 
-/// Arguments that are JSON text inside a string, or an object as it stands; other servers send either.
+/// What stands for the arguments: JSON text inside a string, or an object as it is; servers send either.
 pub(super) fn arguments(raw: Option<&RawValue>, cut_off: bool) -> RawArguments {
-    let Some(raw) = raw.map(RawValue::get) else {
-        return if cut_off { RawArguments::CutOff("".into()) } else { RawArguments::Absent };
-    };
-    // A string that cannot be decoded, by a lone surrogate say, is kept: it is refused with its call.
-    let text = match serde_json::from_str::<String>(raw) {
-        Ok(text) => text.into(),
-        Err(_) => raw.into(),
-    };
-    if cut_off { RawArguments::CutOff(text) } else { RawArguments::Text(text) }
+    match raw.map(RawValue::get) {
+        Some(raw) if cut_off => RawArguments::CutOff(raw.into()),
+        None if cut_off => RawArguments::CutOff("".into()),
+        Some(raw) => RawArguments::Encoded(raw.into()),
+        None => RawArguments::Absent,
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "used as a function for map_err")]

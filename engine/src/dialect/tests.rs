@@ -1,6 +1,6 @@
 use super::*;
 use crate::call::RawArguments;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn openai(calls: &Value, finish_reason: &str) -> String {
     json!({"choices": [{"finish_reason": finish_reason, "message": {"content": "let me look", "tool_calls": calls}}]})
@@ -10,7 +10,7 @@ fn openai(calls: &Value, finish_reason: &str) -> String {
 fn text_of(arguments: &RawArguments) -> &str {
     match arguments {
         RawArguments::Absent => "absent",
-        RawArguments::Text(text) | RawArguments::CutOff(text) => text,
+        RawArguments::Text(text) | RawArguments::Encoded(text) | RawArguments::CutOff(text) => text,
     }
 }
 
@@ -37,14 +37,14 @@ fn arguments_keep_their_text_whether_they_come_as_string_or_object() {
     ]}}]}"#;
     let calls = Dialect::OpenAiChat.parse(reply).unwrap().calls;
     let texts: Vec<&str> = calls.iter().map(|call| text_of(&call.arguments)).collect();
-    assert_eq!(texts, [r#"{"n": 653247040368672768123}"#, r#"{"n": 653247040368672768123}"#, "absent"]);
+    assert_eq!(texts, [r#""{\"n\": 653247040368672768123}""#, r#"{"n": 653247040368672768123}"#, "absent"]);
 }
 
 #[test]
 fn only_the_last_call_of_a_reply_that_ran_out_of_tokens_is_cut_off() {
     let calls = json!([{"function": {"name": "a", "arguments": "{}"}}, {"function": {"name": "b", "arguments": "{}"}}]);
     let parsed = Dialect::OpenAiChat.parse(&openai(&calls, "length")).unwrap();
-    assert!(matches!(parsed.calls[0].arguments, RawArguments::Text(_)));
+    assert!(matches!(parsed.calls[0].arguments, RawArguments::Encoded(_)));
     assert!(matches!(parsed.calls[1].arguments, RawArguments::CutOff(_)));
     let reply = json!({"content": [{"type": "tool_use", "name": "a", "input": {}}], "stop_reason": "max_tokens"});
     let parsed = Dialect::Anthropic.parse(&reply.to_string()).unwrap();
@@ -102,5 +102,5 @@ fn a_reply_that_ran_out_of_context_is_cut_off_too() {
 fn an_old_function_call_is_a_call() {
     let reply = r#"{"choices": [{"message": {"function_call": {"name": "f", "arguments": "{\"a\":1}"}}}]}"#;
     let parsed = Dialect::OpenAiChat.parse(reply).unwrap();
-    assert_eq!((&*parsed.calls[0].name, text_of(&parsed.calls[0].arguments)), ("f", "{\"a\":1}"));
+    assert_eq!((&*parsed.calls[0].name, text_of(&parsed.calls[0].arguments)), ("f", r#""{\"a\":1}""#));
 }

@@ -8,8 +8,9 @@ use super::settled::Settled;
 use crate::call::ToolCall;
 use crate::engine::Engine;
 use crate::metrics::CallTimes;
-use crate::registry::PreparedTool;
+use crate::registry::Route;
 use crate::result::{BatchOutcome, CallResult, Repair};
+use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
 pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> BatchOutcome {
@@ -21,7 +22,7 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
         while let Some(earlier) = refused.next_if(|refused| refused.index < admitted.index) {
             results.push(refused_result(engine, &running, earlier));
         }
-        results.push(admitted_result(&running, admitted, running.tool(place), settled));
+        results.push(admitted_result(&running, admitted, running.route(place), settled));
     }
     for later in refused {
         results.push(refused_result(engine, &running, later));
@@ -38,7 +39,8 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
     BatchOutcome { batch_id, stop, stop_requested_by, results }
 }
 
-fn admitted_result(batch: &RunningBatch, admitted: &Admitted, tool: &PreparedTool, settled: Settled) -> CallResult {
+fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {
+    let tool = &route.tool;
     let total = settled.ended.duration_since(batch.started);
     let started =
         settled.entered.map(|entered| (entered.duration_since(batch.started), settled.ended.duration_since(entered)));
@@ -48,24 +50,24 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, tool: &PreparedToo
     }
     let arguments = Some(admitted.arguments.json().clone());
     let head =
-        Head { index: admitted.index, call: &admitted.call, tool: Some(tool), repairs: admitted.repairs.clone() };
+        Head { index: admitted.index, call: &admitted.call, route: Some(route), repairs: admitted.repairs.clone() };
     CallResult { arguments, ..head.result(batch, settled) }
 }
 
 fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
     let Refused { index, call, route, settled } = refused;
-    let tool = route.map(|route| &*batch.table.routes[route].tool);
+    let route = route.map(|route| &batch.table.routes[route]);
     let total = settled.ended.duration_since(batch.started);
-    let metrics = tool.map_or(engine.metrics.unknown(), |tool| &tool.metrics);
+    let metrics = route.map_or(engine.metrics.unknown(), |route| &route.tool.metrics);
     metrics.record(settled.status, CallTimes { total, started: None });
-    Head { index, call: &call, tool, repairs: Vec::new() }.result(batch, settled)
+    Head { index, call: &call, route, repairs: Vec::new() }.result(batch, settled)
 }
 
 /// What of a result is known before its call has run.
 struct Head<'a> {
     index: usize,
     call: &'a ToolCall,
-    tool: Option<&'a PreparedTool>,
+    route: Option<&'a Route>,
     repairs: Vec<Repair>,
 }
 
@@ -79,7 +81,12 @@ impl Head<'_> {
             index: self.index,
             call_id: self.call.call_id.clone(),
             tool: Arc::clone(&self.call.name),
-            origin: self.tool.map(|tool| Arc::clone(&tool.origin)),
+            model_name: match self.route {
+                Some(route) => Arc::clone(&route.model_name),
+                None => model_name(&self.call.name),
+            },
+            opaque: self.call.opaque.clone(),
+            origin: self.route.map(|route| Arc::clone(&route.tool.origin)),
             status: settled.status,
             result,
             error: settled.error,

@@ -8,14 +8,16 @@ use tokio::time::Instant;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
-use crate::call::{Arguments, BatchId, Profile, ToolBatch, ToolCall, ToolExecutionContext};
+use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall, ToolExecutionContext};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Gate, Refusal};
 use crate::metrics;
 use crate::registry::RoutingTable;
-use crate::result::{ErrorCode, Executed, Repair};
+use crate::result::{ErrorCode, Executed, Repair, RepairKind};
 use crate::text;
 
+/// Unknown names of one batch for which nearest names are looked up.
+const MAX_PROPOSALS: usize = 8;
 /// Time that no clock overflows on: about a century.
 const FAR: Duration = Duration::from_secs(3_000_000_000);
 
@@ -41,10 +43,12 @@ struct Planner<'a> {
     engine: &'a Engine,
     table: &'a RoutingTable,
     context: &'a ToolExecutionContext,
-    profile: Profile,
+    policy: CallPolicy,
     started: Instant,
     batch_deadline: Option<Instant>,
     room: usize,
+    /// Unknown names that are still looked up among the known ones: a flood of them must not cost a worker its time.
+    proposals_left: usize,
 }
 
 pub(super) fn plan(
@@ -60,10 +64,11 @@ pub(super) fn plan(
         engine,
         table: &table,
         context: &batch.context,
-        profile: batch.profile,
+        policy: batch.policy,
         started,
         batch_deadline: batch.deadline.and_then(|time| started.checked_add(time.min(FAR))),
         room: reservation.calls(),
+        proposals_left: MAX_PROPOSALS,
     };
     let mut admitted = Vec::with_capacity(batch.calls.len());
     let mut refused = Vec::new();
@@ -95,10 +100,11 @@ struct Passed {
 
 impl Planner<'_> {
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
-        let route = self.table.find(&call.name);
+        let (route, renamed) = self.resolve(&call.name);
         match self.check(index, &call, route) {
-            Ok(Passed { route, arguments, repairs, deadline }) => {
+            Ok(Passed { route, arguments, mut repairs, deadline }) => {
                 self.room -= 1;
+                repairs.extend(renamed);
                 Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
             }
             Err(refusal) => {
@@ -109,7 +115,28 @@ impl Planner<'_> {
         }
     }
 
-    fn check(&self, index: usize, call: &ToolCall, route: Option<usize>) -> Result<Passed, Refusal> {
+    /// The route of a name, and what was mended to find it.
+    fn resolve(&self, name: &str) -> (Option<usize>, Option<Repair>) {
+        match self.table.find(name) {
+            None if self.policy.lenient_names => {
+                let meant = self.table.meant(name);
+                (meant, meant.map(|_| Repair::whole(RepairKind::ToolName)))
+            }
+            found => (found, None),
+        }
+    }
+
+    fn unknown(&mut self, name: &str) -> Refusal {
+        let nearest = if self.proposals_left > 0 {
+            self.table.nearest(name, |tool| gate::may_list(tool, self.context).is_ok())
+        } else {
+            Vec::new()
+        };
+        self.proposals_left = self.proposals_left.saturating_sub(1);
+        Gate::Name.refuse(self.table.why_missing(name, &nearest, self.context.locale))
+    }
+
+    fn check(&mut self, index: usize, call: &ToolCall, route: Option<usize>) -> Result<Passed, Refusal> {
         let locale = self.context.locale;
         if self.engine.is_closing() {
             return Err(Gate::Batch.refuse(text::cancelled(locale, ErrorCode::CancelledShutdown)));
@@ -119,10 +146,10 @@ impl Planner<'_> {
             return Err(Gate::Batch.refuse(text::batch_limit(locale, limit)));
         }
         let Some(route) = route else {
-            return Err(Gate::Name.refuse(self.table.why_missing(&call.name, locale)));
+            return Err(self.unknown(&call.name));
         };
         let tool = &self.table.routes[route].tool;
-        let (arguments, repairs) = gate::admit(tool, call, self.context, self.profile, &self.engine.limits)?;
+        let (arguments, repairs) = gate::admit(tool, call, self.context, &self.policy, &self.engine.limits)?;
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

@@ -12,7 +12,7 @@ use super::{BatchControl, EventSender, Progress};
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
 use crate::provider::HostPort;
-use crate::registry::{PreparedTool, RoutingTable};
+use crate::registry::{PreparedTool, Route, RoutingTable};
 use crate::result::Repair;
 
 /// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
@@ -83,7 +83,12 @@ impl RunningBatch {
 
     /// The tool of the admitted call at `place`.
     pub(crate) fn tool(&self, place: usize) -> &Arc<PreparedTool> {
-        &self.table.routes[self.admitted[place].route].tool
+        &self.route(place).tool
+    }
+
+    /// The route of the admitted call at `place`.
+    pub(super) fn route(&self, place: usize) -> &Route {
+        &self.table.routes[self.admitted[place].route]
     }
 
     pub(crate) fn report(&self, place: usize, progress: Progress) {

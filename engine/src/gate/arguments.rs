@@ -1,19 +1,28 @@
 //! Gate: the arguments can be read and fit the tool's schema.
 
 use super::{Gate, Refusal};
-use crate::call::{Arguments, Profile, ToolCall, read_arguments};
+use crate::call::{Arguments, CallPolicy, ToolCall, read_arguments};
 use crate::limits::Limits;
 use crate::registry::PreparedTool;
-use crate::result::Repair;
+use crate::result::{CallError, Repair};
 
 pub(super) fn check(
     tool: &PreparedTool,
     call: &ToolCall,
-    profile: Profile,
+    policy: &CallPolicy,
     limits: &Limits,
 ) -> Result<(Arguments, Vec<Repair>), Refusal> {
-    let (arguments, repairs) =
-        read_arguments(&call.arguments, profile, limits).map_err(|error| Gate::Arguments.refuse(error))?;
-    tool.schema.check(&arguments).map_err(|error| Gate::Arguments.refuse(error))?;
+    read(tool, call, policy, limits).map_err(|error| Gate::Arguments.refuse(error))
+}
+
+fn read(
+    tool: &PreparedTool,
+    call: &ToolCall,
+    policy: &CallPolicy,
+    limits: &Limits,
+) -> Result<(Arguments, Vec<Repair>), CallError> {
+    let (arguments, mut repairs) = read_arguments(&call.arguments, policy.profile, limits)?;
+    let (arguments, coerced) = tool.schema.admit(&tool.spec.parameters_schema, arguments, policy, limits)?;
+    repairs.extend(coerced);
     Ok((arguments, repairs))
 }

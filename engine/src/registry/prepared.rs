@@ -10,7 +10,7 @@ use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::ArgumentSchema;
-use crate::tool::{ExecutionClass, ToolId, ToolSpec};
+use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
 #[derive(Debug)]
@@ -18,7 +18,8 @@ pub(crate) struct PreparedTool {
     pub(crate) spec: ToolSpec,
     pub(crate) origin: Arc<ToolOrigin>,
     /// The name that a model would call it by, before it is made legal.
-    pub(crate) wanted_name: String,
+    pub(crate) wanted_name: Arc<str>,
+    pub(crate) name_form: NameForm,
     pub(crate) schema: ArgumentSchema,
     pub(crate) class: ExecutionClass,
     pub(crate) timeout: Duration,
@@ -101,7 +102,8 @@ fn build(
     let permits = |limit: NonZeroUsize| Arc::new(Permits::new(limit, settings.max_queued));
     PreparedTool {
         origin: Arc::new(origin),
-        wanted_name: settings.name_form.wanted(&handle.name, &spec.name),
+        wanted_name: settings.name_form.wanted(&handle.name, &spec.name).into(),
+        name_form: settings.name_form,
         schema,
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),

@@ -1,6 +1,6 @@
 //! RoutingTable: the immutable snapshot that every batch reads.
 //!
-//! It maps each model name to its tool. A batch loads it once and works on it to its end, whatever changes meanwhile.
+//! It maps each model name to its tool, and the provider's own name too where that is no model name. A batch loads it once and works on it to its end, whatever changes meanwhile.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,10 +8,11 @@ use std::sync::Arc;
 use ahash::RandomState;
 
 use super::PreparedTool;
+use super::nearest::folded;
 use crate::call::Locale;
 use crate::result::CallError;
 use crate::text;
-use crate::tool::ModelNames;
+use crate::tool::{ModelNames, NameForm};
 
 /// How many removed names are remembered, so that calls to them can be told that the tool is gone.
 const MAX_REMOVED: usize = 4096;
@@ -33,6 +34,8 @@ pub(crate) struct RoutingTable {
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) model_name: Arc<str>,
+    /// The model name without what is easily mistaken, see [`folded`].
+    pub(super) folded: Box<str>,
     pub(crate) tool: Arc<PreparedTool>,
 }
 
@@ -63,33 +66,44 @@ impl RoutingTable {
     ) -> Self {
         let tools: Vec<&Arc<PreparedTool>> = tools.collect();
         // A name that is legal as it stands belongs to its tool, whatever is listed before it.
-        let mut names = ModelNames::reserving(tools.iter().map(|tool| tool.wanted_name.as_str()));
+        let mut names = ModelNames::reserving(tools.iter().map(|tool| &*tool.wanted_name));
         let mut owners: HashMap<&str, &Arc<PreparedTool>, RandomState> = HashMap::default();
         let mut table = Self { generation: before.generation + 1, starting, ..Self::default() };
         for tool in tools {
-            if owners.contains_key(tool.wanted_name.as_str()) {
-                let by = owners[tool.wanted_name.as_str()].origin.tool_id.as_str();
-                table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by: by.into() });
+            let owner = owners.entry(&*tool.wanted_name).or_insert(tool);
+            // Qualified names are equal by the accident of a separator only: those tools are told apart.
+            let is_bare = owner.name_form == NameForm::Bare && tool.name_form == NameForm::Bare;
+            if !Arc::ptr_eq(owner, tool) && is_bare {
+                let by = owner.origin.tool_id.as_str().into();
+                table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by });
                 continue;
             }
-            owners.insert(&tool.wanted_name, tool);
-            let model_name = names.assign(&tool.wanted_name);
-            table.routes.push(Route { model_name, tool: Arc::clone(tool) });
+            let model_name = names.assign(&tool.wanted_name, &tool.origin.tool_id);
+            table.routes.push(Route { folded: folded(&model_name), model_name, tool: Arc::clone(tool) });
         }
         table.routes.sort_by(|a, b| a.model_name.cmp(&b.model_name));
-        table.by_name =
-            table.routes.iter().enumerate().map(|(index, route)| (Arc::clone(&route.model_name), index)).collect();
+        table.index();
         table.removed = removed(before, &table);
         table
     }
 
-    /// The place of the tool with this model name in `routes`.
+    fn index(&mut self) {
+        for (index, route) in self.routes.iter().enumerate() {
+            self.by_name.insert(Arc::clone(&route.model_name), index);
+        }
+        // MCP clients call tools by the names that their providers gave them.
+        for (index, route) in self.routes.iter().enumerate() {
+            self.by_name.entry(Arc::clone(&route.tool.wanted_name)).or_insert(index);
+        }
+    }
+
+    /// The place of the tool with this name in `routes`.
     pub(crate) fn find(&self, model_name: &str) -> Option<usize> {
         self.by_name.get(model_name).copied()
     }
 
-    /// Why a name leads nowhere.
-    pub(crate) fn why_missing(&self, model_name: &str, locale: Locale) -> CallError {
+    /// Why a name leads nowhere; `nearest` are the names that may have been meant.
+    pub(crate) fn why_missing(&self, model_name: &str, nearest: &[&str], locale: Locale) -> CallError {
         if self.removed.contains(model_name) {
             return text::removed_tool(locale, model_name);
         }
@@ -97,7 +111,7 @@ impl RoutingTable {
         match self.starting.iter().find(belongs) {
             Some(Starting { provider, reason: Some(reason), .. }) => text::provider_down(locale, provider, reason),
             Some(Starting { provider, .. }) => text::provider_starting(locale, provider),
-            None => text::unknown_tool(locale, model_name),
+            None => text::unknown_tool(locale, model_name, nearest),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{CallError, CallStatus, ToolExecutionResult};
+use super::{CallError, CallStatus, Repair, ToolExecutionResult};
 use crate::call::{BatchId, CallId};
 use crate::json::JsonText;
 use crate::tool::ToolId;
@@ -35,6 +35,10 @@ pub struct CallResult {
     pub call_id: CallId,
     /// The name under which the model called the tool.
     pub tool: Arc<str>,
+    /// The name of the tool in the history: legal for every vendor, and the listed one where the call led to a tool.
+    pub model_name: Arc<str>,
+    /// What the vendor wants back with the call, byte for byte.
+    pub opaque: Option<JsonText>,
     /// Where the call went, when the name is known.
     pub origin: Option<Arc<ToolOrigin>>,
     /// How it ended.
@@ -75,26 +79,6 @@ pub enum Executed {
     Unknown,
 }
 
-/// One thing that was mended in the arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Repair {
-    /// What was done.
-    pub kind: RepairKind,
-    /// Where, as a JSON pointer into the arguments.
-    pub pointer: String,
-}
-
-/// The closed list of repairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RepairKind {
-    /// Empty text, `null` or nothing at all was taken as `{}`.
-    EmptyArguments,
-    /// The whole object stood in a JSON string and was decoded once.
-    DoubleEncodedRoot,
-}
-
 // === impl CallResult ===
 
 impl CallResult {
@@ -106,13 +90,6 @@ impl CallResult {
     /// The text for the model's history; never empty.
     pub fn history_content(&self) -> String {
         self.result.history_content(self.call_id.as_str())
-    }
-}
-
-impl Repair {
-    /// A repair of the arguments as a whole.
-    pub(crate) fn of_root(kind: RepairKind) -> Self {
-        Self { kind, pointer: String::new() }
     }
 }
 
@@ -144,6 +121,9 @@ impl Serialize for CallResult {
         }
         if let Some(arguments) = &self.arguments {
             map.serialize_entry("arguments", arguments)?;
+        }
+        if let Some(opaque) = &self.opaque {
+            map.serialize_entry("opaque", opaque)?;
         }
         if !self.repairs.is_empty() {
             map.serialize_entry("repairs", &self.repairs)?;

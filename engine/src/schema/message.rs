@@ -4,19 +4,32 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
+use crate::json::pointer_to;
+
+/// Forms of a choice that one sentence tells of.
+const MAX_FORMS: usize = 6;
+/// Allowed properties that one sentence names.
+const MAX_ALLOWED: usize = 40;
+
 /// The JSON pointer of the fault, and what was expected there. Values that were found are never repeated: they may be
 /// secrets, and the model wrote them anyway.
-pub(super) fn describe(error: &ValidationError<'_>) -> (String, String) {
+///
+/// `schema` is the whole schema, where allowed properties are looked up.
+pub(super) fn describe(error: &ValidationError<'_>, schema: &Value) -> (String, String) {
     let path = error.instance_path().to_string();
     match error.kind() {
         Kind::Required { property } => {
-            let pointer = child(&path, property.as_str().unwrap_or_default());
+            let pointer = pointer_to(&path, property.as_str().unwrap_or_default());
             let message = format!("the required property `{pointer}` is missing");
             (pointer, message)
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let pointer = child(&path, unexpected.first().map_or("", String::as_str));
-            let message = format!("`{pointer}` is not a property of this tool's arguments");
+            let pointer = pointer_to(&path, unexpected.first().map_or("", String::as_str));
+            let mut message = format!("`{pointer}` is not a property of this tool's arguments");
+            let allowed = allowed(error, schema);
+            if !allowed.is_empty() {
+                message.push_str(&format!("; allowed: {}", allowed.join(", ")));
+            }
             (pointer, message)
         }
         kind => {
@@ -24,6 +37,14 @@ pub(super) fn describe(error: &ValidationError<'_>) -> (String, String) {
             (path, message)
         }
     }
+}
+
+/// The properties that the schema names at the place of an unexpected one.
+fn allowed<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Vec<&'s str> {
+    let path = error.schema_path().as_str();
+    let owner = path.rsplit_once('/').map_or("", |(owner, _keyword)| owner);
+    let properties = schema.pointer(owner).and_then(|owner| owner.get("properties")).and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.as_str()).take(MAX_ALLOWED).collect()
 }
 
 fn subject(path: &str) -> String {
@@ -53,11 +74,25 @@ fn expected(kind: &Kind, error: &ValidationError<'_>) -> String {
         Kind::UniqueItems => "must not have equal items".to_owned(),
         Kind::Pattern { pattern } => format!("must match the pattern {pattern}"),
         Kind::Format { format } => format!("must be a valid {format}"),
-        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "must fit one of the allowed forms".to_owned(),
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => forms(context),
         Kind::OneOfMultipleValid { .. } => "must fit exactly one of the allowed forms, and fits several".to_owned(),
         Kind::FalseSchema => "must not be given".to_owned(),
         _ => format!("must fit the keyword `{}` of the schema", error.kind().keyword()),
     }
+}
+
+/// What each form of a choice misses, when that is short to say.
+fn forms(context: &[Vec<ValidationError<'static>>]) -> String {
+    let told: Vec<String> = context
+        .iter()
+        .filter_map(|branch| branch.first())
+        .filter(|error| !matches!(error.kind(), Kind::AnyOf { .. } | Kind::OneOfNotValid { .. }))
+        .map(|error| describe(error, &Value::Null).1)
+        .collect();
+    if told.is_empty() || told.len() > MAX_FORMS {
+        return "must fit one of the allowed forms".to_owned();
+    }
+    format!("must fit one of the allowed forms ({})", told.join("; or "))
 }
 
 fn list(options: &Value) -> String {
@@ -65,9 +100,4 @@ fn list(options: &Value) -> String {
         Some(options) => options.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
         None => options.to_string(),
     }
-}
-
-/// RFC 6901 escapes `~` and `/` inside a segment.
-fn child(path: &str, key: &str) -> String {
-    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
 }

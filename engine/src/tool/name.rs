@@ -1,6 +1,6 @@
 //! Names: the id of a tool, and the name under which a model calls it.
 //!
-//! A model name fits every vendor: one to 64 characters of `[A-Za-z0-9_-]`. The table that maps it back is the only way
+//! A model name fits every vendor: one to 64 characters of `[A-Za-z0-9_-]`, the first a letter or `_`. The table that maps it back is the only way
 //! from a name to a tool; no name is ever split to find its parts.
 
 use std::collections::HashSet;
@@ -32,10 +32,11 @@ pub enum NameForm {
 /// Gives each tool of one table its model name, in order of precedence.
 ///
 /// The hash suffix only separates different tools whose names become the same legal name. Names that are legal as they
-/// stand are never given to another tool. Tools that want the very same name have to be told apart before.
+/// stand are never given to another tool; of two tools that want the very same one, the first gets it.
 #[derive(Debug, Default)]
 pub(crate) struct ModelNames {
-    taken: HashSet<Arc<str>, RandomState>,
+    reserved: HashSet<Arc<str>, RandomState>,
+    given: HashSet<Arc<str>, RandomState>,
 }
 
 // === impl ToolId ===
@@ -69,22 +70,22 @@ impl fmt::Debug for ToolId {
 impl ModelNames {
     /// Keeps the names that are legal as they stand for those who want them.
     pub(crate) fn reserving<'a>(wanted: impl Iterator<Item = &'a str>) -> Self {
-        Self { taken: wanted.filter(|name| is_legal(name)).map(Arc::from).collect() }
+        Self { reserved: wanted.filter(|name| is_legal(name)).map(Arc::from).collect(), ..Self::default() }
     }
 
-    /// The model name for the tool that wants to be called `wanted`.
-    pub(crate) fn assign(&mut self, wanted: &str) -> Arc<str> {
-        if is_legal(wanted) {
-            return wanted.into();
-        }
+    /// The model name for the tool with this id that wants to be called `wanted`.
+    pub(crate) fn assign(&mut self, wanted: &str, id: &ToolId) -> Arc<str> {
         let plain = model_name(wanted);
-        if self.taken.insert(Arc::clone(&plain)) {
+        let is_free = &*plain == wanted || !self.reserved.contains(&plain);
+        if is_free && self.given.insert(Arc::clone(&plain)) {
             return plain;
         }
-        let numbered = (0_u32..).map(|n| if n == 0 { wanted.to_owned() } else { format!("{wanted}#{n}") });
-        let free = numbered.map(|seed| Arc::from(with_suffix(&plain, &seed))).find(|name| !self.taken.contains(name));
+        let seed = if &*plain == wanted { id.as_str() } else { wanted };
+        let numbered = (0_u32..).map(|n| if n == 0 { seed.to_owned() } else { format!("{seed}#{n}") });
+        let taken = |name: &Arc<str>| self.reserved.contains(name) || self.given.contains(name);
+        let free = numbered.map(|seed| Arc::from(with_suffix(&plain, &seed))).find(|name| !taken(name));
         let name = free.unwrap_or(plain);
-        self.taken.insert(Arc::clone(&name));
+        self.given.insert(Arc::clone(&name));
         name
     }
 }
@@ -101,13 +102,16 @@ impl NameForm {
 
 /// The legal model name nearest to `wanted`.
 ///
-/// Illegal characters become `_`. A name that is too long, or that has nothing legal in it, ends in a hash of the whole
+/// Illegal characters become `_`, and `_` stands before a first digit or hyphen. A name that is too long, or that has nothing legal in it, ends in a hash of the whole
 /// wanted name, so that it stays the same from one start to the next.
 pub fn model_name(wanted: &str) -> Arc<str> {
     if is_legal(wanted) {
         return wanted.into();
     }
-    let replaced: String = wanted.chars().map(|c| if is_legal_char(c) { c } else { '_' }).collect();
+    let starts_well = wanted.starts_with(|c: char| c.is_ascii_alphabetic() || !is_legal_char(c) || c == '_');
+    let front = if starts_well { "" } else { "_" };
+    let replaced: String =
+        front.chars().chain(wanted.chars().map(|c| if is_legal_char(c) { c } else { '_' })).collect();
     let says_something = replaced.chars().any(|c| c.is_ascii_alphanumeric());
     if says_something && replaced.len() <= MAX_MODEL_NAME {
         return replaced.into();
@@ -117,7 +121,8 @@ pub fn model_name(wanted: &str) -> Arc<str> {
 }
 
 fn is_legal(name: &str) -> bool {
-    !name.is_empty() && name.len() <= MAX_MODEL_NAME && name.chars().all(is_legal_char)
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    starts_well && name.len() <= MAX_MODEL_NAME && name.chars().all(is_legal_char)
 }
 
 fn is_legal_char(c: char) -> bool {
@@ -173,18 +178,34 @@ mod tests {
     }
 
     #[test]
+    fn names_start_with_a_letter_or_an_underscore() {
+        assert_eq!(&*model_name("3d-render"), "_3d-render");
+        assert_eq!(&*model_name("-x"), "_-x");
+        assert!(model_name(&format!("3{}", "x".repeat(63))).starts_with("_3x"));
+        assert_eq!(model_name(&format!("3{}", "x".repeat(63))).len(), 64);
+    }
+
+    #[test]
     fn different_names_that_become_equal_are_kept_apart() {
         let mut names = ModelNames::default();
-        let first = names.assign("a.b");
-        let second = names.assign("a/b");
+        let first = names.assign("a.b", &ToolId::new("p", "a.b"));
+        let second = names.assign("a/b", &ToolId::new("p", "a/b"));
         assert_eq!(&*first, "a_b");
         assert!(second.starts_with("a_b_") && is_legal(&second), "{second}");
     }
 
     #[test]
+    fn equal_names_of_different_tools_are_kept_apart_by_their_ids() {
+        let mut names = ModelNames::reserving(["a__b__c", "a__b__c"].into_iter());
+        assert_eq!(&*names.assign("a__b__c", &ToolId::new("a__b", "c")), "a__b__c");
+        let second = names.assign("a__b__c", &ToolId::new("a", "b__c"));
+        assert!(second.starts_with("a__b__c_") && is_legal(&second), "{second}");
+    }
+
+    #[test]
     fn a_legal_name_is_never_given_to_another_tool() {
         let mut names = ModelNames::reserving(["a.b", "a_b"].into_iter());
-        assert_ne!(&*names.assign("a.b"), "a_b");
-        assert_eq!(&*names.assign("a_b"), "a_b");
+        assert_ne!(&*names.assign("a.b", &ToolId::new("p", "a.b")), "a_b");
+        assert_eq!(&*names.assign("a_b", &ToolId::new("p", "a_b")), "a_b");
     }
 }

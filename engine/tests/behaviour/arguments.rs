@@ -22,7 +22,7 @@ async fn a_misfit_names_its_place_and_what_is_expected_and_never_runs() {
     let registry = weather(&probe).await;
     for (arguments, pointer, expectation) in [
         (json!({}), "/city", "required"),
-        (json!({"city": 7}), "/city", "of type string"),
+        (json!({"city": [7]}), "/city", "of type string"),
         (json!({"city": "Bonn", "days": 0}), "/days", "at least 1"),
         (json!({"city": "Bonn", "units": "kelvin"}), "/units", r#"one of "c", "f""#),
     ] {

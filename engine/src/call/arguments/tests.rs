@@ -1,4 +1,7 @@
 use super::*;
+use crate::call::Profile;
+use crate::limits::Limits;
+use crate::result::{CallError, ErrorCode, Repair, RepairKind};
 
 fn read(text: &str) -> Result<(Arguments, Vec<Repair>), CallError> {
     read_arguments(&RawArguments::text(text), Profile::Strict, &Limits::default())

@@ -1,0 +1,107 @@
+//! The model's turn, as it goes into the history: what it said, with its calls made fit for the vendor.
+//!
+//! Vendors refuse a whole request for one call with an illegal id, name or arguments, and for one whose id does not match
+//! its result's. So the turn is given back with the ids, names and arguments that the results have; everything else,
+//! thought signatures and reasoning items above all, stays byte for byte.
+
+use std::borrow::Cow;
+
+use super::IdRule;
+use crate::call::{Profile, RawArguments, read_arguments};
+use crate::json::JsonText;
+use crate::limits::Limits;
+use crate::result::CallResult;
+
+/// The key under which arguments stand that are no JSON object, so that the history stays one that vendors take.
+const UNPARSED: &str = "unparsed_arguments";
+
+/// What a model said in one reply.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct AssistantTurn {
+    /// Members of the message besides its parts and calls, such as its role and its reasoning.
+    pub(super) members: Vec<(String, JsonText)>,
+    /// Blocks, parts or items, in the reply's order.
+    pub(super) parts: Vec<TurnPart>,
+    /// The arguments of each call as they stand in the reply.
+    pub(super) arguments: Vec<RawArguments>,
+}
+
+/// One part of a turn.
+#[derive(Clone, Debug)]
+pub(super) enum TurnPart {
+    /// As it stands in the reply.
+    Kept(JsonText),
+    /// The call at this place.
+    Call(usize),
+}
+
+/// One call as it goes into the history.
+pub(super) struct HistoryCall<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: &'a str,
+    /// A JSON object.
+    pub(super) arguments: JsonText,
+    /// Further members of the call, byte for byte.
+    pub(super) opaque: Option<&'a JsonText>,
+}
+
+// === impl AssistantTurn ===
+
+impl AssistantTurn {
+    /// The call at `index`, with its result's id and name.
+    pub(super) fn call<'a>(&self, index: usize, results: &'a [CallResult], ids: IdRule) -> Option<HistoryCall<'a>> {
+        let result = results.get(index)?;
+        Some(HistoryCall {
+            id: ids.apply(result.call_id.as_str()),
+            name: &result.model_name,
+            arguments: match &result.arguments {
+                Some(as_run) => as_run.clone(),
+                None => self.arguments.get(index).map_or_else(|| JsonText::object([]), as_object),
+            },
+            opaque: result.opaque.as_ref(),
+        })
+    }
+
+    /// Every call, in order.
+    pub(super) fn calls<'a>(&self, results: &'a [CallResult], ids: IdRule) -> Vec<HistoryCall<'a>> {
+        (0..results.len()).filter_map(|index| self.call(index, results, ids)).collect()
+    }
+
+    /// The message with its parts under `key`.
+    pub(super) fn message(&self, key: &str, parts: JsonText) -> JsonText {
+        let members = self.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
+        JsonText::object(members.chain([(key, parts)]))
+    }
+}
+
+// === impl HistoryCall ===
+
+impl HistoryCall<'_> {
+    /// These members, and after them the opaque ones.
+    pub(super) fn object<'m>(&self, members: impl IntoIterator<Item = (&'m str, JsonText)>) -> JsonText {
+        let opaque = self.opaque.and_then(JsonText::members).unwrap_or_default();
+        let own = members.into_iter().map(|(key, value)| (key.to_owned(), value));
+        let all: Vec<(String, JsonText)> = own.chain(opaque).collect();
+        JsonText::object(all.iter().map(|(key, value)| (key.as_str(), value.clone())))
+    }
+}
+
+/// Arguments that were refused, as an object all the same.
+fn as_object(raw: &RawArguments) -> JsonText {
+    let limits = Limits::default();
+    let given = match raw {
+        RawArguments::CutOff(token) => RawArguments::Encoded(token.clone()),
+        other => other.clone(),
+    };
+    if let Ok((arguments, _)) = read_arguments(&given, Profile::Lenient, &limits) {
+        return arguments.json().clone();
+    }
+    let text = match &given {
+        RawArguments::Encoded(token) => serde_json::from_str(token).unwrap_or_else(|_| token.to_string()),
+        RawArguments::Text(text) | RawArguments::CutOff(text) => text.to_string(),
+        RawArguments::Absent => String::new(),
+    };
+    let text = crate::result::truncate_middle(&text, limits.max_argument_bytes).unwrap_or(text);
+    JsonText::object([(UNPARSED, JsonText::string(&text))])
+}
