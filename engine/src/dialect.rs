@@ -25,7 +25,7 @@ use crate::result::BatchOutcome;
 
 pub use definition::{DefinedTool, DefinitionForm, Definitions, StrictMode};
 pub use ids::IdRule;
-pub use options::{HistoryOptions, MediaMode};
+pub use options::{MessageOptions, MediaMode};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
 pub use turn::AssistantTurn;
@@ -132,7 +132,7 @@ impl Dialect {
 
     /// The model's turn as it goes into the history before [`Dialect::messages`]: with the ids, names and arguments that
     /// match the results, and everything else byte for byte. Empty for dialects that have no such message.
-    pub fn assistant(self, turn: &AssistantTurn, outcome: &BatchOutcome, options: HistoryOptions) -> Vec<JsonText> {
+    pub fn assistant(self, turn: &AssistantTurn, outcome: &BatchOutcome, options: MessageOptions) -> Vec<JsonText> {
         let ids = self.ids(options);
         match self {
             Self::OpenAiChat => openai_chat::assistant(turn, &outcome.results, ids),
@@ -147,7 +147,7 @@ impl Dialect {
 
     /// The history messages that answer every call of a batch: first the results in call order, then media, then what
     /// the tools want to follow.
-    pub fn messages(self, outcome: &BatchOutcome, options: HistoryOptions) -> Vec<JsonText> {
+    pub fn messages(self, outcome: &BatchOutcome, options: MessageOptions) -> Vec<JsonText> {
         let (results, ids, media) = (&outcome.results, self.ids(options), options.media);
         let mut messages = match self {
             Self::OpenAiChat => openai_chat::messages(results, ids, media),
@@ -163,7 +163,7 @@ impl Dialect {
         messages
     }
 
-    fn ids(self, options: HistoryOptions) -> IdRule {
+    fn ids(self, options: MessageOptions) -> IdRule {
         options.ids.unwrap_or(IdRule::AsGiven)
     }
 }

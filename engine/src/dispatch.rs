@@ -3,6 +3,7 @@
 //! Nothing here awaits an actor or takes a lock that another batch holds. The registry's table is read once.
 
 mod call_run;
+mod check;
 mod collect;
 mod control;
 mod events;
@@ -21,6 +22,8 @@ use crate::call::ToolBatch;
 use crate::engine::Engine;
 use crate::result::BatchOutcome;
 
+pub use check::CheckedCall;
+pub(crate) use check::check;
 pub use control::BatchHandle;
 pub(crate) use control::{BatchControl, CancelReason};
 pub(crate) use events::EventSender;

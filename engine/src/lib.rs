@@ -49,10 +49,10 @@ pub use call::{
     ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
 pub use dialect::{
-    AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, HistoryOptions, IdRule, MediaMode, ParsedReply,
+    AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, MessageOptions, IdRule, MediaMode, ParsedReply,
     ReplyError, StrictMode,
 };
-pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};
+pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
 pub use json::JsonText;
 pub use limits::Limits;

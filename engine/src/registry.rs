@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::actor::RegistryMailbox;
 use crate::call::{BatchId, SessionKey, ToolBatch, ToolCall, ToolExecutionContext};
 use crate::dialect::{DefinitionForm, Definitions, StrictMode};
-use crate::dispatch::{self, BatchControl, BatchHandle, BatchesInFlight};
+use crate::dispatch::{self, BatchControl, BatchHandle, BatchesInFlight, CheckedCall};
 use crate::engine::Engine;
 use crate::gate;
 use crate::limits::Limits;
@@ -177,6 +177,11 @@ impl ToolRegistry {
         strict: Option<StrictMode>,
     ) -> Definitions {
         form.into().define(&self.list_tools(context), strict)
+    }
+
+    /// Takes every call of a batch through the gates, as [`ToolRegistry::dispatch`] would, and runs none.
+    pub fn check(&self, batch: &ToolBatch) -> Vec<CheckedCall> {
+        dispatch::check(&self.engine, batch)
     }
 
     /// Runs one call, as a batch of one.

@@ -2,8 +2,10 @@
 
 mod batches;
 mod health;
+mod history;
 mod host;
 mod problem;
+mod results;
 mod tools;
 
 use std::future::IntoFuture;
@@ -38,11 +40,12 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 struct Shared {
     app: App,
     metrics: Metrics,
+    max_body_bytes: usize,
 }
 
 /// Serves until the process is told to stop, then lets batches in flight finish within the configured grace.
 pub(crate) async fn serve(listener: TcpListener, app: App, metrics: Metrics, config: &ServerConfig) -> io::Result<()> {
-    let shared = Arc::new(Shared { app, metrics });
+    let shared = Arc::new(Shared { app, metrics, max_body_bytes: config.max_body_bytes });
     let router = router(Arc::clone(&shared), config);
     // Answers are small and written in two parts: without this, Nagle's algorithm holds the second one back.
     let listener = listener.tap_io(|stream| {
@@ -81,6 +84,8 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
     let limited = Router::new()
         .route("/v1/batches", post(batches::run))
         .route("/v1/batches/{id}", delete(batches::cancel))
+        .route("/v1/history", post(history::check))
+        .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
         .route("/v1/providers", get(tools::providers))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use toolyard::{
-    FunctionProvider, FunctionTool, ProviderState, RegistryError, ToolExecutionResult, ToolProvider, ToolRegistry,
-    ToolSpec,
+    CallPolicy, FunctionProvider, FunctionTool, ImportedTool, NameForm, ProviderSettings, ProviderState, RegistryError,
+    ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
 };
 use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
 
@@ -16,6 +17,8 @@ use crate::demo;
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) registry: ToolRegistry,
+    /// How calls are read where a request does not say otherwise.
+    pub(crate) policy: CallPolicy,
     /// Providers without which the daemon is not ready.
     required: Vec<String>,
     /// Children die when it is dropped.
@@ -45,16 +48,25 @@ impl App {
         for provider in config.providers {
             add(&registry, &spawner, provider).await?;
         }
-        Ok(Self { registry, required, _spawner: spawner })
+        Ok(Self { registry, policy: config.policy, required, _spawner: spawner })
     }
 
-    /// Starts an engine with tools that only give their arguments back.
-    pub(crate) async fn echoing(tools: Vec<ToolSpec>) -> Result<Self, AppError> {
+    /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
+    pub(crate) async fn echoing(tools: Vec<ImportedTool>) -> Result<Self, AppError> {
         let spawner = Arc::new(Spawner::new(None).map_err(AppError::Spawner)?);
         let registry = ToolRegistry::new(Config::default().limits.engine());
-        let provider = tools.into_iter().map(echo).fold(FunctionProvider::new("echo"), FunctionProvider::with_tool);
-        registry.register(Arc::new(provider), toolyard::ProviderSettings::default()).await?;
-        Ok(Self { registry, required: Vec::new(), _spawner: spawner })
+        let mut servers: IndexMap<Option<String>, FunctionProvider> = IndexMap::new();
+        for ImportedTool { server, spec, .. } in tools {
+            let name = server.clone().unwrap_or_else(|| "echo".to_owned());
+            let provider = servers.entry(server).or_insert_with(|| FunctionProvider::new(name));
+            provider.add_tool(echo(spec));
+        }
+        for (server, provider) in servers {
+            let mut settings = ProviderSettings::default();
+            settings.name_form = if server.is_some() { NameForm::Qualified } else { NameForm::Bare };
+            registry.register(Arc::new(provider), settings).await?;
+        }
+        Ok(Self { registry, policy: CallPolicy::default(), required: Vec::new(), _spawner: spawner })
     }
 
     /// Why the daemon is not ready yet, one line a provider.

@@ -1,8 +1,12 @@
 //! The command line.
 
 mod dispatch;
+mod history;
 mod input;
+mod parse;
+mod reply;
 mod serve;
+mod starting;
 mod tools;
 
 use std::path::PathBuf;
@@ -26,6 +30,8 @@ const EXAMPLES: &str = "Examples:
   toolyard                                        start the daemon on 127.0.0.1:7700 with demo tools
   toolyard serve --config toolyard.toml           start it with your own
   toolyard dispatch examples/openai-batch.json    run a recorded model reply and print its outcome
+  toolyard parse examples/openai-batch.json       show its calls and what is mended in them, run nothing
+  toolyard history --format anthropic chat.json   check a conversation for what vendors refuse, and repair it
   toolyard tools --format anthropic               print the tools as a model sees them";
 
 #[derive(Debug, Subcommand)]
@@ -34,6 +40,10 @@ enum Command {
     Serve(serve::Serve),
     /// Runs one model reply and prints its outcome as one JSON document.
     Dispatch(dispatch::Dispatch),
+    /// Shows the calls of a model reply and what is mended in them, and runs nothing.
+    Parse(parse::Parse),
+    /// Checks a conversation for calls that vendors refuse, and repairs it.
+    History(history::History),
     /// Prints the definitions of the tools.
     Tools(tools::Tools),
 }
@@ -71,6 +81,8 @@ impl Cli {
         let done = match self.command.unwrap_or(Command::Serve(serve::Serve::default())) {
             Command::Serve(serve) => serve.run().await,
             Command::Dispatch(dispatch) => dispatch.run().await,
+            Command::Parse(parse) => parse.run().await,
+            Command::History(history) => history.run(),
             Command::Tools(tools) => tools.run().await,
         };
         match done {

@@ -8,6 +8,8 @@ mod server;
 
 use std::path::Path;
 
+use toolyard::CallPolicy;
+
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
 pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
@@ -20,6 +22,8 @@ use crate::demo;
 pub(crate) struct Config {
     pub(crate) server: ServerConfig,
     pub(crate) limits: LimitsConfig,
+    /// How calls are read where a request does not say otherwise.
+    pub(crate) policy: CallPolicy,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }

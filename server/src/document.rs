@@ -1,25 +1,28 @@
 //! The outcome document: what the command line prints and the API answers.
 
 use serde::Serialize;
-use serde_json::Value;
-use toolyard::{BatchId, BatchOutcome, CallId, CallResult, Dialect};
+use toolyard::{AssistantTurn, BatchId, BatchOutcome, CallId, CallResult, Dialect, MessageOptions, JsonText};
 
-/// The outcome of a batch with the history messages in the reply's dialect.
+/// The outcome of a batch with what goes into the model's history, in the reply's dialect.
 #[derive(Debug, Serialize)]
 pub(crate) struct OutcomeDocument {
     batch_id: BatchId,
     stop: bool,
     stop_requested_by: Vec<CallId>,
     results: Vec<CallResult>,
-    messages: Vec<Value>,
+    /// The model's turn, with the ids, names and arguments that `messages` answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assistant: Vec<JsonText>,
+    messages: Vec<JsonText>,
 }
 
 // === impl OutcomeDocument ===
 
 impl OutcomeDocument {
-    pub(crate) fn new(outcome: BatchOutcome, dialect: Dialect) -> Self {
-        let messages = dialect.messages(&outcome);
+    pub(crate) fn new(outcome: BatchOutcome, turn: &AssistantTurn, dialect: Dialect, options: MessageOptions) -> Self {
+        let assistant = dialect.assistant(turn, &outcome, options);
+        let messages = dialect.messages(&outcome, options);
         let BatchOutcome { batch_id, stop, stop_requested_by, results, .. } = outcome;
-        Self { batch_id, stop, stop_requested_by, results, messages }
+        Self { batch_id, stop, stop_requested_by, results, assistant, messages }
     }
 }

@@ -3,6 +3,7 @@
 
 mod daemon;
 mod environment;
+pub mod fuzzing;
 mod processes;
 
 pub use daemon::{Daemon, dispatch, run_cli};

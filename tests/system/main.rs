@@ -4,6 +4,8 @@
 mod api;
 mod cli;
 mod configuration;
+mod dialects;
+mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;

@@ -7,8 +7,13 @@ use std::time::Duration;
 use ahash::RandomState;
 use tokio_util::sync::CancellationToken;
 
-use super::{BatchId, CallId, CallPolicy, RawArguments, SessionKey, ToolExecutionContext, TurnId};
+use super::{
+    Arguments, BatchId, CallId, CallPolicy, Profile, RawArguments, SessionKey, ToolExecutionContext, TurnId,
+    read_arguments,
+};
 use crate::json::JsonText;
+use crate::limits::Limits;
+use crate::result::{CallError, Repair};
 
 /// What the model said: one call.
 #[derive(Clone, Debug)]
@@ -51,6 +56,14 @@ impl ToolCall {
     /// A call with an id of its own.
     pub fn new(call_id: impl Into<CallId>, name: impl Into<Arc<str>>, arguments: impl Into<RawArguments>) -> Self {
         Self { call_id: call_id.into(), name: name.into(), arguments: arguments.into(), opaque: None }
+    }
+
+    /// Reads the arguments without a tool's schema.
+    ///
+    /// # Errors
+    /// What is wrong with them, and where.
+    pub fn read(&self, profile: Profile, limits: &Limits) -> Result<(Arguments, Vec<Repair>), CallError> {
+        read_arguments(&self.arguments, profile, limits)
     }
 
     /// The same call with what its vendor wants back.

@@ -8,7 +8,7 @@ use super::{IdRule, ReplyError};
 /// How results are rendered as history messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct HistoryOptions {
+pub struct MessageOptions {
     /// What ids of calls become, on calls and results alike. The dialect's own rule where absent.
     pub ids: Option<IdRule>,
     /// Where pictures go.
@@ -28,9 +28,9 @@ pub enum MediaMode {
     None,
 }
 
-// === impl HistoryOptions ===
+// === impl MessageOptions ===
 
-impl HistoryOptions {
+impl MessageOptions {
     /// The same options with this rule for ids.
     #[must_use]
     pub fn with_ids(mut self, ids: IdRule) -> Self {

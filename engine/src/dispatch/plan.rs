@@ -39,7 +39,7 @@ pub(super) struct Refused {
 }
 
 /// What the gates look at, besides the call.
-struct Planner<'a> {
+pub(super) struct Planner<'a> {
     engine: &'a Engine,
     table: &'a RoutingTable,
     context: &'a ToolExecutionContext,
@@ -60,19 +60,12 @@ pub(super) fn plan(
 ) -> Plan {
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
-    let mut planner = Planner {
-        engine,
-        table: &table,
-        context: &batch.context,
-        policy: batch.policy,
-        started,
-        batch_deadline: batch.deadline.and_then(|time| started.checked_add(time.min(FAR))),
-        room: reservation.calls(),
-        proposals_left: MAX_PROPOSALS,
-    };
-    let mut admitted = Vec::with_capacity(batch.calls.len());
+    let mut batch = batch;
+    let calls = std::mem::take(&mut batch.calls);
+    let mut planner = Planner::new(engine, &table, &batch, started, reservation.calls());
+    let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
-    for (index, call) in batch.calls.into_iter().enumerate() {
+    for (index, call) in calls.into_iter().enumerate() {
         match planner.consider(index, call) {
             Ok(call) => admitted.push(call),
             Err(call) => {
@@ -89,22 +82,33 @@ pub(super) fn plan(
 }
 
 /// What the gates found out about a call that may run.
-struct Passed {
+pub(super) struct Passed {
     route: usize,
-    arguments: Arguments,
-    repairs: Vec<Repair>,
+    pub(super) arguments: Arguments,
+    pub(super) repairs: Vec<Repair>,
     deadline: Instant,
 }
 
 // === impl Planner ===
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        table: &'a RoutingTable,
+        batch: &'a ToolBatch,
+        started: Instant,
+        room: usize,
+    ) -> Self {
+        let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
+        let (context, policy) = (&*batch.context, batch.policy);
+        Self { engine, table, context, policy, started, batch_deadline, room, proposals_left: MAX_PROPOSALS }
+    }
+
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
-        match self.check(index, &call, route) {
-            Ok(Passed { route, arguments, mut repairs, deadline }) => {
+        match self.check(index, &call, route, renamed) {
+            Ok(Passed { route, arguments, repairs, deadline }) => {
                 self.room -= 1;
-                repairs.extend(renamed);
                 Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
             }
             Err(refusal) => {
@@ -116,7 +120,7 @@ impl Planner<'_> {
     }
 
     /// The route of a name, and what was mended to find it.
-    fn resolve(&self, name: &str) -> (Option<usize>, Option<Repair>) {
+    pub(super) fn resolve(&self, name: &str) -> (Option<usize>, Option<Repair>) {
         match self.table.find(name) {
             None if self.policy.lenient_names => {
                 let meant = self.table.meant(name);
@@ -136,7 +140,13 @@ impl Planner<'_> {
         Gate::Name.refuse(self.table.why_missing(name, &nearest, self.context.locale))
     }
 
-    fn check(&mut self, index: usize, call: &ToolCall, route: Option<usize>) -> Result<Passed, Refusal> {
+    pub(super) fn check(
+        &mut self,
+        index: usize,
+        call: &ToolCall,
+        route: Option<usize>,
+        renamed: Option<Repair>,
+    ) -> Result<Passed, Refusal> {
         let locale = self.context.locale;
         if self.engine.is_closing() {
             return Err(Gate::Batch.refuse(text::cancelled(locale, ErrorCode::CancelledShutdown)));
@@ -149,7 +159,8 @@ impl Planner<'_> {
             return Err(self.unknown(&call.name));
         };
         let tool = &self.table.routes[route].tool;
-        let (arguments, repairs) = gate::admit(tool, call, self.context, &self.policy, &self.engine.limits)?;
+        let (arguments, mended) = gate::admit(tool, call, self.context, &self.policy, &self.engine.limits)?;
+        let repairs = renamed.into_iter().chain(mended).collect();
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

@@ -40,9 +40,14 @@ impl FunctionProvider {
     /// The same provider with one more tool. Of two tools with one name the first is used.
     #[must_use]
     pub fn with_tool(mut self, tool: FunctionTool) -> Self {
+        self.add_tool(tool);
+        self
+    }
+
+    /// Adds a tool. Of two tools with one name the first is used.
+    pub fn add_tool(&mut self, tool: FunctionTool) {
         self.by_name.entry(Arc::clone(&tool.spec.name)).or_insert(self.tools.len());
         self.tools.push(tool);
-        self
     }
 }
 

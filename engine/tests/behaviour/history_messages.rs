@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolyard::{
-    ContentItem, ContentType, Dialect, HistoryOptions, JsonText, MediaMode, ToolBatch, ToolExecutionResult,
+    ContentItem, ContentType, Dialect, MessageOptions, JsonText, MediaMode, ToolBatch, ToolExecutionResult,
     ToolRegistry,
 };
 
@@ -32,7 +32,7 @@ async fn tools() -> ToolRegistry {
 }
 
 /// The model's turn and the answers to it, as JSON texts.
-async fn converse(dialect: Dialect, reply: &Value, options: HistoryOptions) -> (Vec<String>, Vec<String>) {
+async fn converse(dialect: Dialect, reply: &Value, options: MessageOptions) -> (Vec<String>, Vec<String>) {
     let parsed = dialect.parse(&reply.to_string()).unwrap();
     let outcome = tools().await.dispatch(ToolBatch::new(parsed.calls)).await;
     let texts = |messages: Vec<JsonText>| messages.iter().map(|message| message.as_str().to_owned()).collect();
@@ -85,7 +85,7 @@ fn reply(dialect: Dialect, tools: &[&str]) -> Value {
 async fn every_call_is_answered_in_call_order_in_every_dialect() {
     for dialect in Dialect::ALL {
         let (_, messages) =
-            converse(dialect, &reply(dialect, &["say", "fail", "missing", "nothing"]), HistoryOptions::default()).await;
+            converse(dialect, &reply(dialect, &["say", "fail", "missing", "nothing"]), MessageOptions::default()).await;
         let all = messages.concat();
         let places: Vec<usize> = ["said", "no luck", "there is no tool `missing`", "(no output)"]
             .into_iter()
@@ -102,7 +102,7 @@ async fn every_call_is_answered_in_call_order_in_every_dialect() {
 
 #[tokio::test(start_paused = true)]
 async fn each_vendor_gets_its_own_form() {
-    let options = HistoryOptions::default();
+    let options = MessageOptions::default();
     let answer = async |dialect, tool| value(&converse(dialect, &reply(dialect, &[tool]), options).await.1[0]);
     assert_eq!(
         answer(Dialect::OpenAiChat, "say").await,
@@ -134,7 +134,7 @@ async fn each_vendor_gets_its_own_form() {
 #[tokio::test(start_paused = true)]
 async fn gemini_gets_json_as_json_with_its_digits_and_references_as_text() {
     let (_, messages) =
-        converse(Dialect::Gemini, &reply(Dialect::Gemini, &["count", "describe"]), HistoryOptions::default()).await;
+        converse(Dialect::Gemini, &reply(Dialect::Gemini, &["count", "describe"]), MessageOptions::default()).await;
     assert!(messages[0].contains(r#""response":{"result":{"n":653247040368672768123}}"#), "{}", messages[0]);
     let second = &value(&messages[0])["parts"][1]["functionResponse"]["response"]["result"];
     assert_eq!(second, r##"{"x":{"$ref":"#/a"}}"##);
@@ -142,7 +142,7 @@ async fn gemini_gets_json_as_json_with_its_digits_and_references_as_text() {
 
 #[tokio::test(start_paused = true)]
 async fn pictures_go_where_each_vendor_takes_them_and_never_into_text() {
-    let options = HistoryOptions::default();
+    let options = MessageOptions::default();
     for dialect in Dialect::ALL {
         let (_, messages) = converse(dialect, &reply(dialect, &["draw", "draw"]), options).await;
         let (own, apart) = match dialect {
@@ -189,7 +189,7 @@ async fn the_models_turn_has_the_ids_names_and_arguments_of_the_results() {
         {"id": "x", "function": {"name": "default_api:say it", "arguments": "{broken"}},
         {"id": "x", "function": {"name": "say", "arguments": "\"{\\\"a\\\": 1}\""}},
     ]}}]});
-    let (turn, messages) = converse(Dialect::OpenAiChat, &reply, HistoryOptions::default()).await;
+    let (turn, messages) = converse(Dialect::OpenAiChat, &reply, MessageOptions::default()).await;
     let turn = value(&turn[0]);
     assert_eq!((&turn["content"], &turn["reasoning_content"]), (&json!("hm"), &json!("deep")));
     let calls = turn["tool_calls"].as_array().unwrap();
@@ -211,7 +211,7 @@ async fn opaque_data_comes_back_byte_for_byte_and_in_its_place() {
         {"functionCall": {"name": "say", "args": {"n": 1}, "id": "g1"}, "thoughtSignature": "U0lH+/=="},
         {"functionCall": {"name": "say", "args": {}}}
     ]}}]});
-    let (turn, messages) = converse(Dialect::Gemini, &gemini, HistoryOptions::default()).await;
+    let (turn, messages) = converse(Dialect::Gemini, &gemini, MessageOptions::default()).await;
     assert_eq!(value(&turn[0]), json!({"role": "model", "parts": gemini["candidates"][0]["content"]["parts"]}));
     let answers = value(&messages[0]);
     assert_eq!(answers["parts"][0]["functionResponse"]["id"], "g1");
@@ -222,7 +222,7 @@ async fn opaque_data_comes_back_byte_for_byte_and_in_its_place() {
         {"type": "function_call", "call_id": "call_9", "name": "say", "arguments": "{}", "id": "fc_9", "status": "completed"},
         {"type": "custom_tool_call", "call_id": "call_10", "name": "say", "input": "SELECT 1", "id": "ct_1"}
     ]});
-    let (turn, messages) = converse(Dialect::OpenAiResponses, &responses, HistoryOptions::default()).await;
+    let (turn, messages) = converse(Dialect::OpenAiResponses, &responses, MessageOptions::default()).await;
     let turn: Vec<Value> = turn.iter().map(|item| value(item)).collect();
     let given = responses["output"].as_array().unwrap();
     assert_eq!(turn.iter().collect::<Vec<_>>(), given.iter().collect::<Vec<_>>());
@@ -232,7 +232,7 @@ async fn opaque_data_comes_back_byte_for_byte_and_in_its_place() {
         {"type": "thinking", "thinking": "deep", "signature": "sig=="}, {"type": "text", "text": ""},
         {"type": "tool_use", "id": "t1", "name": "say", "input": {}, "caller": {"type": "direct"}}
     ]});
-    let (turn, _) = converse(Dialect::Anthropic, &anthropic, HistoryOptions::default()).await;
+    let (turn, _) = converse(Dialect::Anthropic, &anthropic, MessageOptions::default()).await;
     let kept = [&anthropic["content"][0], &anthropic["content"][2]];
     let blocks = &value(&turn[0])["content"];
     assert_eq!(blocks[0], *kept[0]);
@@ -247,7 +247,7 @@ async fn text_of_a_result_stays_data() {
     for dialect in [Dialect::Anthropic, Dialect::OpenAiChat] {
         let parsed = dialect.parse(&reply(dialect, &["say"]).to_string()).unwrap();
         let outcome = registry.dispatch(ToolBatch::new(parsed.calls).with_context(Arc::default())).await;
-        let message = value(dialect.messages(&outcome, HistoryOptions::default())[0].as_str());
+        let message = value(dialect.messages(&outcome, MessageOptions::default())[0].as_str());
         let content =
             if dialect == Dialect::Anthropic { &message["content"][0]["content"] } else { &message["content"] };
         assert_eq!(content, hostile);

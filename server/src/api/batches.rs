@@ -11,15 +11,15 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolyard::{
-    BatchHandle, BatchId, BatchOutcome, Dialect, ParsedReply, Profile, ReplyError, SessionKey, ToolBatch,
-    ToolExecutionContext, TurnId,
+    AssistantTurn, BatchHandle, BatchId, BatchOutcome, CallPolicy, Dialect, MessageOptions, ParsedReply, Profile,
+    SessionKey, ToolBatch, ToolExecutionContext, TurnId,
 };
 
 use super::Shared;
 use super::problem::Problem;
 use crate::document::OutcomeDocument;
 
-/// A batch to run: a model's `response` in a `format`, or `calls` in Toolyard's own form.
+/// A batch to run: a model's `response` in a `format`, the `chunks` of a streamed one, or `calls` in Toolyard's own form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BatchRequest<'a> {
@@ -31,12 +31,26 @@ struct BatchRequest<'a> {
     #[serde(borrow)]
     response: Option<&'a RawValue>,
     #[serde(borrow)]
+    chunks: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
     calls: Option<&'a RawValue>,
     #[serde(default)]
     context: ToolExecutionContext,
-    #[serde(default)]
-    profile: Profile,
+    profile: Option<Profile>,
+    policy: Option<CallPolicy>,
+    /// What ids of calls become in the messages.
+    ids: Option<String>,
+    /// Where pictures go in the messages.
+    media: Option<String>,
     deadline_ms: Option<u64>,
+}
+
+/// A batch that can be run, and how its outcome is answered.
+struct Prepared {
+    batch: ToolBatch,
+    turn: AssistantTurn,
+    dialect: Dialect,
+    options: MessageOptions,
 }
 
 /// Runs a batch and answers with its outcome. A client that leaves cancels it.
@@ -49,13 +63,13 @@ pub(super) async fn run(
     check_content_type(&headers)?;
     let request: BatchRequest<'_> = serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
-    let (batch, dialect) = batch(request)?;
+    let Prepared { batch, turn, dialect, options } = prepare(request, &shared)?;
     let running = CancelOnDrop(Some(shared.app.registry.start(batch).await?));
     let outcome = running.outcome().await;
     let outcome = outcome.ok_or_else(|| {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown", "the daemon stopped under the batch")
     })?;
-    Ok(Json(OutcomeDocument::new(outcome, dialect)))
+    Ok(Json(OutcomeDocument::new(outcome, &turn, dialect, options)))
 }
 
 /// Cancels a batch in flight. Its own request then answers with what there is.
@@ -71,7 +85,7 @@ pub(super) async fn cancel(
 }
 
 /// Browsers send other types across origins without asking first.
-fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
@@ -81,8 +95,9 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "request.content_type", detail))
 }
 
-fn batch(request: BatchRequest<'_>) -> Result<(ToolBatch, Dialect), Problem> {
-    let (parsed, dialect) = parse(&request)?;
+fn prepare(request: BatchRequest<'_>, shared: &Shared) -> Result<Prepared, Problem> {
+    let (parsed, dialect) = parse(&request, shared.max_body_bytes)?;
+    let options = options(&request)?;
     let mut context = request.context;
     let tenant = request.tenant.unwrap_or_else(|| context.tenant.clone());
     context.tenant.clone_from(&tenant);
@@ -92,31 +107,48 @@ fn batch(request: BatchRequest<'_>) -> Result<(ToolBatch, Dialect), Problem> {
     if let Some(session) = &request.session {
         context.session_id.clone_from(session);
     }
-    let mut batch = ToolBatch::new(parsed.calls).with_context(Arc::new(context)).with_profile(request.profile);
+    let mut policy = request.policy.unwrap_or(shared.app.policy);
+    policy.profile = request.profile.unwrap_or(policy.profile);
+    let mut batch = ToolBatch::new(parsed.calls).with_context(Arc::new(context)).with_policy(policy);
     if let Some(id) = request.batch_id {
         batch.id = checked_id(&id)?;
     }
     batch.session = request.session.map(|session| SessionKey { tenant: tenant.into(), session: session.into() });
     batch.turn = request.turn.map(|turn| TurnId(turn.into()));
     batch.deadline = request.deadline_ms.map(Duration::from_millis);
-    Ok((batch, dialect))
+    Ok(Prepared { batch, turn: parsed.turn, dialect, options })
 }
 
-fn parse(request: &BatchRequest<'_>) -> Result<(ParsedReply, Dialect), Problem> {
-    match (request.response, request.calls) {
-        (Some(response), None) => {
-            let dialect = match &request.format {
-                Some(format) => format.parse()?,
-                None => Dialect::detect(response.get())?,
-            };
+fn options(request: &BatchRequest<'_>) -> Result<MessageOptions, Problem> {
+    let mut options = MessageOptions::default();
+    if let Some(ids) = &request.ids {
+        options = options.with_ids(ids.parse()?);
+    }
+    if let Some(media) = &request.media {
+        options = options.with_media(media.parse()?);
+    }
+    Ok(options)
+}
+
+fn parse(request: &BatchRequest<'_>, max_bytes: usize) -> Result<(ParsedReply, Dialect), Problem> {
+    let named = request.format.as_deref().map(str::parse::<Dialect>).transpose()?;
+    match (request.response, &request.chunks, request.calls) {
+        (Some(response), None, None) => {
+            let dialect = named.map_or_else(|| Dialect::detect(response.get()), Ok)?;
             Ok((dialect.parse(response.get())?, dialect))
         }
-        (None, Some(calls)) => {
-            let dialect = request.format.as_deref().map_or(Ok(Dialect::Native), |format| format.parse::<Dialect>());
-            let dialect = dialect.map_err(|error: ReplyError| Problem::from(error))?;
-            Ok((Dialect::Native.parse(calls.get())?, dialect))
+        (None, Some(chunks), None) => {
+            let missing = || Problem::bad_request("request.invalid", "`chunks` need the `format` of the stream");
+            let dialect = named.ok_or_else(missing)?;
+            // A chunk may also be the text of one, as it came in a `data:` line.
+            let text = |chunk: &&RawValue| {
+                serde_json::from_str::<String>(chunk.get()).unwrap_or_else(|_| chunk.get().replace(['\n', '\r'], " "))
+            };
+            let stream = chunks.iter().map(text).collect::<Vec<_>>().join("\n");
+            Ok((dialect.parse_stream(&stream, max_bytes)?, dialect))
         }
-        _ => Err(Problem::bad_request("request.invalid", "give either `response` or `calls`")),
+        (None, None, Some(calls)) => Ok((Dialect::Native.parse(calls.get())?, named.unwrap_or(Dialect::Native))),
+        _ => Err(Problem::bad_request("request.invalid", "give one of `response`, `chunks` and `calls`")),
     }
 }
 

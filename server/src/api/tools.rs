@@ -7,7 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolyard::{Dialect, ToolExecutionContext};
+use toolyard::{DefinitionForm, ToolExecutionContext};
 
 use super::Shared;
 use super::problem::Problem;
@@ -16,6 +16,7 @@ use super::problem::Problem;
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     format: Option<String>,
+    strict: Option<String>,
 }
 
 /// The definitions of the tools, in the form asked for.
@@ -24,12 +25,13 @@ pub(super) async fn list(
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<Value>, Problem> {
     let Query(query) = query?;
-    let dialect = match query.format {
+    let form = match query.format {
         Some(name) => name.parse()?,
-        None => Dialect::Native,
+        None => DefinitionForm::Native,
     };
-    let tools = shared.app.registry.get_llm_definitions(&ToolExecutionContext::default(), dialect);
-    Ok(Json(json!({"tools": tools})))
+    let strict = query.strict.map(|mode| mode.parse()).transpose()?;
+    let definitions = shared.app.registry.define(&ToolExecutionContext::default(), form, strict);
+    Ok(Json(json!({"tools": definitions.document})))
 }
 
 /// Every provider with its state.

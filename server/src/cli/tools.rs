@@ -1,30 +1,49 @@
 //! `toolyard tools`: prints the definitions of the tools.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Args;
-use toolyard::{Dialect, ToolExecutionContext};
+use serde::Serialize;
+use toolyard::{DefinedTool, DefinitionForm, StrictMode, ToolExecutionContext};
 
-use super::{CliError, ConfigArgs, input};
-use crate::app::App;
-use crate::process::{print, say};
+use super::CliError;
+use super::reply::ToolArgs;
+use super::starting::wait_until_started;
+use crate::process::print;
 use crate::telemetry::log_to_stderr;
-
-/// How long providers may take to start before the rest is printed.
-const START: Duration = Duration::from_secs(120);
 
 /// Prints the definitions of the tools.
 #[derive(Debug, Args)]
 pub(super) struct Tools {
-    /// Form of the definitions: openai-chat, anthropic or native.
+    /// Form of the definitions: openai-chat, openai-strict, openai-responses, anthropic, gemini, gemini-schema, ollama,
+    /// bedrock, mcp or native.
     #[arg(long, default_value = "native")]
-    format: Dialect,
-    /// Takes the tools of this file, {name, description, inputSchema} each, instead of a configuration's.
-    #[arg(long, value_name = "TOOLS.json", conflicts_with = "config")]
-    echo_tools: Option<PathBuf>,
+    format: DefinitionForm,
+    /// Whether OpenAI is asked to keep to the schema: off, auto (where it can be used as it is) or on (where it can be
+    /// rewritten). Off where absent, on for openai-strict.
+    #[arg(long)]
+    strict: Option<StrictMode>,
+    /// Prints what the definitions leave out, and their sizes, instead of the definitions.
+    #[arg(long)]
+    report: bool,
     #[command(flatten)]
-    config: ConfigArgs,
+    tools: ToolArgs,
+}
+
+/// What `--report` prints.
+#[derive(Debug, Serialize)]
+struct Report {
+    format: &'static str,
+    /// Tokens are estimated: one for four bytes of ASCII, and for each other character.
+    tokens: usize,
+    providers: BTreeMap<String, ProviderReport>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ProviderReport {
+    tokens: usize,
+    tools: Vec<DefinedTool>,
 }
 
 // === impl Tools ===
@@ -32,22 +51,26 @@ pub(super) struct Tools {
 impl Tools {
     pub(super) async fn run(self) -> Result<(), CliError> {
         log_to_stderr(Some("warn"));
-        let app = match &self.echo_tools {
-            Some(path) => App::echoing(input::echo_tools(path)?).await?,
-            None => App::start(self.config.read()?).await?,
-        };
-        app.registry.wait_started(START).await;
-        let definitions = app.registry.get_llm_definitions(&ToolExecutionContext::default(), self.format);
-        for provider in app.registry.providers() {
-            if let Some(reason) = &provider.reason {
-                say(&format!("provider {}: {reason}", provider.name));
-            }
-            for rejected in &provider.rejected {
-                say(&format!("tool {}.{} is left out: {}", provider.name, rejected.name, rejected.reason));
-            }
-        }
+        let app = self.tools.start(None).await?;
+        wait_until_started(&app).await;
+        let definitions = app.registry.define(&ToolExecutionContext::default(), self.format, self.strict);
         app.close(Duration::ZERO).await;
-        print(&serde_json::to_string_pretty(&definitions)?)?;
+        if self.report {
+            print(&serde_json::to_string_pretty(&self.report(definitions.tools))?)?;
+        } else {
+            print(&serde_json::to_string_pretty(&definitions.document)?)?;
+        }
         Ok(())
+    }
+
+    fn report(&self, tools: Vec<DefinedTool>) -> Report {
+        let mut providers: BTreeMap<String, ProviderReport> = BTreeMap::new();
+        for tool in tools {
+            let provider = providers.entry(tool.provider.clone()).or_default();
+            provider.tokens += tool.tokens;
+            provider.tools.push(tool);
+        }
+        let tokens = providers.values().map(|provider| provider.tokens).sum();
+        Report { format: self.format.as_str(), tokens, providers }
     }
 }

@@ -10,7 +10,7 @@ use super::Config;
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
-const SECTIONS: [&str; 3] = ["server", "limits", "providers"];
+const SECTIONS: [&str; 4] = ["server", "limits", "policy", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -43,6 +43,7 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
+                "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
                 other => {
                     let hint = nearest(other, SECTIONS.into_iter())

@@ -1,0 +1,73 @@
+//! check: what a batch would do, without doing it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::plan::{Passed, Planner};
+use crate::call::{CallId, ToolBatch};
+use crate::engine::Engine;
+use crate::json::JsonText;
+use crate::result::{CallError, CallStatus, Repair};
+use crate::tool::ToolId;
+
+/// What one call would do.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct CheckedCall {
+    /// Place in the batch, from 0.
+    pub index: usize,
+    /// The call's id.
+    pub call_id: CallId,
+    /// The name under which the model called the tool.
+    pub tool: Arc<str>,
+    /// Where the call would go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_id: Option<ToolId>,
+    /// Whether it would run.
+    pub runs: bool,
+    /// How it would end without running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<CallStatus>,
+    /// Why it would not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<CallError>,
+    /// The arguments that its tool would get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<JsonText>,
+    /// What would be mended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// What the vendor wants back with the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<JsonText>,
+}
+
+/// Takes every call of a batch through the gates and runs none.
+pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
+    let table = engine.table.load_full();
+    let mut planner = Planner::new(engine, &table, batch, Instant::now(), usize::MAX);
+    let mut checked = Vec::with_capacity(batch.calls.len());
+    for (index, call) in batch.calls.iter().enumerate() {
+        let (route, renamed) = planner.resolve(&call.name);
+        let admission = planner.check(index, call, route, renamed);
+        let (arguments, repairs, error) = match admission {
+            Ok(Passed { arguments, repairs, .. }) => (Some(arguments.json().clone()), repairs, None),
+            Err(refusal) => (None, Vec::new(), Some(refusal.error)),
+        };
+        checked.push(CheckedCall {
+            index,
+            call_id: call.call_id.clone(),
+            tool: Arc::clone(&call.name),
+            tool_id: route.map(|route| table.routes[route].tool.origin.tool_id.clone()),
+            runs: error.is_none(),
+            status: error.as_ref().map(|error| error.code.status()),
+            error,
+            arguments,
+            repairs,
+            opaque: call.opaque.clone(),
+        });
+    }
+    checked
+}
