@@ -6,6 +6,7 @@ mod anthropic;
 mod native;
 mod openai_chat;
 mod reply;
+mod stream;
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +18,7 @@ use crate::result::{BatchOutcome, CallResult};
 
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
+pub use stream::{AssembledReply, StreamAssembler, StreamError, StreamForm};
 
 /// A form of replies, definitions and history messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -48,7 +48,7 @@ pub use call::{
     Actor, Arguments, BatchId, CallContext, CallId, Locale, Profile, RawArguments, SessionKey, Stage,
     ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
 };
-pub use dialect::{Dialect, ParsedReply, ReplyError};
+pub use dialect::{AssembledReply, Dialect, ParsedReply, ReplyError, StreamAssembler, StreamError, StreamForm};
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
 pub use json::JsonText;
