@@ -22,8 +22,18 @@ pub(super) struct Call {
     nesting: Nesting,
     /// Arguments that came as a value, not as text.
     whole: Option<JsonText>,
+    kind: Kind,
     function: Extras,
     call: Extras,
+}
+
+/// What is called, and so how its members are named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Function,
+    /// A custom tool, whose input is free text.
+    Custom,
 }
 
 /// One piece of a call.
@@ -32,6 +42,7 @@ pub(super) struct Delta<'a> {
     index: Option<u64>,
     name: &'a str,
     arguments: Option<&'a RawValue>,
+    kind: Kind,
     function: Members<'a>,
     call: Members<'a>,
 }
@@ -55,7 +66,7 @@ impl Calls {
         if delta.is_empty() || !ledger.admit(self.0.len()) {
             return;
         }
-        let mut call = Call { index: delta.index, ..Call::default() };
+        let mut call = Call { index: delta.index, kind: delta.kind, ..Call::default() };
         call.extend(delta, ledger);
         self.0.push(call);
     }
@@ -143,8 +154,8 @@ impl Call {
                 }
             }
         }
-        self.call.keep_all(&delta.call, &["id", "index", "function", "name", "arguments"], ledger);
-        self.function.keep_all(&delta.function, &["name", "arguments"], ledger);
+        self.call.keep_all(&delta.call, &["id", "index", "function", "custom", "name", "arguments"], ledger);
+        self.function.keep_all(&delta.function, &["name", self.kind.arguments()], ledger);
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -153,7 +164,7 @@ impl Call {
 
     pub(super) fn function(&self) -> JsonText {
         let arguments = self.whole.clone().unwrap_or_else(|| self.arguments.json());
-        let own = [("name", self.name.json()), ("arguments", arguments)];
+        let own = [("name", self.name.json()), (self.kind.arguments(), arguments)];
         JsonText::object(own.into_iter().chain(self.function.iter()))
     }
 
@@ -162,8 +173,8 @@ impl Call {
         if let Some(id) = &self.id {
             call.put("id", JsonText::trusted(id.as_ref().into()));
         }
-        call.put("type", JsonText::string("function"));
-        call.put("function", self.function());
+        call.put("type", JsonText::string(self.kind.as_str()));
+        call.put(self.kind.as_str(), self.function());
         self.call.iter().for_each(|(key, value)| call.put(key, value));
         call.object()
     }
@@ -184,24 +195,43 @@ impl Call {
     }
 }
 
+// === impl Kind ===
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Custom => "custom",
+        }
+    }
+
+    const fn arguments(self) -> &'static str {
+        match self {
+            Self::Function => "arguments",
+            Self::Custom => "input",
+        }
+    }
+}
+
 // === impl Delta ===
 
 impl<'a> Delta<'a> {
     pub(super) fn of(call: Members<'a>) -> Self {
         let id = call.get("id").map(RawValue::get).filter(|id| *id != "\"\"" && !id.starts_with(['{', '[']));
-        let has_function = call.get("function").is_some();
-        let function = if has_function { call.object("function") } else { Members::default() };
+        let kind = if call.get("custom").is_some() { Kind::Custom } else { Kind::Function };
+        let has_function = call.get(kind.as_str()).is_some();
+        let function = call.object(kind.as_str());
         let owner = if has_function { &function } else { &call };
         let name = owner.get("name").and_then(escaped).unwrap_or_default();
-        let arguments = owner.get("arguments");
-        Self { id, index: call.index("index"), name, arguments, function, call }
+        let arguments = owner.get(kind.arguments());
+        Self { id, index: call.index("index"), name, arguments, kind, function, call }
     }
 
     /// A piece of the old `function_call`.
     pub(super) fn of_function(function: Members<'a>) -> Self {
         let name = function.get("name").and_then(escaped).unwrap_or_default();
         let arguments = function.get("arguments");
-        Self { id: None, index: None, name, arguments, function, call: Members::default() }
+        Self { id: None, index: None, name, arguments, kind: Kind::Function, function, call: Members::default() }
     }
 
     fn has_arguments(&self) -> bool {
