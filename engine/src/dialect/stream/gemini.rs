@@ -105,7 +105,7 @@ impl Gemini {
         self.calls += 1;
         self.open = Some(self.parts.len());
         if function.is_true("willContinue") || function.get("partialArgs").is_some() {
-            let mut call = Call::default();
+            let mut call = Box::<Call>::default();
             call.extend(part, &function, ledger);
             self.parts.push(Part::Call(call));
         } else if ledger.charge(text.as_str().len()) {

@@ -72,12 +72,12 @@ impl Assemble for OpenAiChat {
     }
 
     fn reply(&self, _ledger: &mut Ledger) -> (JsonText, bool) {
-        let ended = self.finish_reason.is_some() || (self.done && !self.failed);
+        let ended = !self.failed && (self.finish_reason.is_some() || self.done);
         let last = self.calls.last().or(self.function_call.as_ref());
         let finish_reason = match &self.finish_reason {
+            // The stream broke inside the call: without arguments it would pass for a call that has none.
+            _ if !ended && last.is_some_and(|call| !call.is_complete()) => JsonText::string("length"),
             Some(reason) => reason.clone(),
-            // The connection broke inside the call: without arguments it would pass for a call without any.
-            None if !ended && last.is_some_and(|call| !call.is_complete()) => JsonText::string("length"),
             None => null(),
         };
         let index = JsonText::trusted("0".into());

@@ -226,6 +226,20 @@ fn a_character_cut_in_two_between_chunks_stays_whole() {
     }
 }
 
+#[test]
+fn deep_nesting_is_no_danger() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let object = format!("{}1{}", "{\"choices\":".repeat(100_000), "}".repeat(100_000));
+    for form in FORMS {
+        for chunk in
+            [&deep, &object, &format!(r#"{{"type":"message_delta","delta":{{"a":{deep}}},"message":{{"a":{deep}}}}}"#)]
+        {
+            let assembled = assemble_texts(form, &[chunk]);
+            assert!(JsonText::parse(assembled.reply.as_str()).is_ok(), "{form:?}");
+        }
+    }
+}
+
 /// Chunks that have keys which the forms look at, with values of any kind.
 fn chunk() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![

@@ -19,7 +19,7 @@ pub(super) enum Part {
         text: Text,
     },
     /// A call in pieces.
-    Call(Call),
+    Call(Box<Call>),
 }
 
 /// A call in pieces.

@@ -149,9 +149,7 @@ impl Call {
                 self.arguments.push_escaped(text, ledger);
             }
             Some((raw, None)) => {
-                if ledger.charge(raw.get().len()) {
-                    self.whole = Some(verbatim(raw));
-                }
+                self.whole = ledger.charge(raw.get().len()).then(|| verbatim(raw));
             }
         }
         self.call.keep_all(&delta.call, &["id", "index", "function", "custom", "name", "arguments"], ledger);

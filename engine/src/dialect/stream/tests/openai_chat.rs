@@ -346,3 +346,18 @@ fn a_call_that_the_stream_broke_off_counts_as_cut_off() {
     let calls = Dialect::OpenAiChat.parse(assembled.reply.as_str()).unwrap().calls;
     assert!(assembled.ended && matches!(&calls[0].arguments, RawArguments::Text(text) if text.is_empty()));
 }
+
+#[test]
+fn a_call_that_an_error_broke_off_counts_as_cut_off_whatever_the_finish_reason() {
+    for (arguments, reason) in [("", "length"), ("{}", "error")] {
+        let call = json!([{"index": 0, "id": "t", "function": {"name": "f", "arguments": arguments}}]);
+        let (reply, assembled) = assemble(
+            StreamForm::OpenAiChat,
+            &[
+                json!({"choices": [{"index": 0, "delta": {"tool_calls": call}}]}),
+                json!({"error": {"code": 502}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]}),
+            ],
+        );
+        assert_eq!((reply["choices"][0]["finish_reason"].as_str(), assembled.ended), (Some(reason), false));
+    }
+}
