@@ -17,6 +17,7 @@
 //! `delta` is read the same.
 
 mod call;
+mod nesting;
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;

@@ -7,6 +7,8 @@ use crate::dialect::stream::members::{Extras, Members, verbatim};
 use crate::dialect::stream::text::{Text, escaped};
 use crate::json::JsonText;
 
+use super::nesting::Nesting;
+
 /// The calls so far, in the order in which they were opened.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
@@ -45,15 +47,6 @@ pub(super) struct Delta<'a> {
     kind: Kind,
     function: Members<'a>,
     call: Members<'a>,
-}
-
-/// How deep in a JSON value a text stands, without reading it twice.
-#[derive(Debug, Default)]
-struct Nesting {
-    depth: usize,
-    in_string: bool,
-    is_escaped: bool,
-    has_begun: bool,
 }
 
 // === impl Calls ===
@@ -239,34 +232,5 @@ impl<'a> Delta<'a> {
     /// Whether it says nothing that a call could be made of.
     fn is_empty(&self) -> bool {
         self.id.is_none() && self.name.is_empty() && !self.has_arguments()
-    }
-}
-
-// === impl Nesting ===
-
-impl Nesting {
-    fn read(&mut self, piece: &RawValue) {
-        let text: String =
-            serde_json::from_str(piece.get()).unwrap_or_else(|_| piece.get().trim_matches('"').to_owned());
-        for byte in text.bytes() {
-            if self.in_string {
-                self.in_string = self.is_escaped || byte != b'"';
-                self.is_escaped = !self.is_escaped && byte == b'\\';
-                continue;
-            }
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => {
-                    self.has_begun = true;
-                    self.depth = self.depth.saturating_add(1);
-                }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        self.has_begun && self.depth == 0 && !self.in_string
     }
 }
