@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use toolyard::{
     ArgumentSchema, CallPolicy, DefinitionForm, Dialect, FunctionProvider, FunctionTool, Limits, ProviderSettings,

@@ -5,6 +5,7 @@
 mod anthropic;
 mod bedrock;
 mod definition;
+mod free_text;
 mod gemini;
 mod ids;
 mod mcp;
@@ -15,6 +16,7 @@ mod openai_chat;
 mod openai_responses;
 mod options;
 mod reply;
+mod stream;
 mod turn;
 
 use std::fmt;
@@ -25,9 +27,10 @@ use crate::result::BatchOutcome;
 
 pub use definition::{DefinedTool, DefinitionForm, Definitions, StrictMode};
 pub use ids::IdRule;
-pub use options::{MessageOptions, MediaMode};
+pub use options::{MediaMode, MessageOptions};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
+pub use stream::{AssembledReply, StreamAssembler, StreamError, StreamForm};
 pub use turn::AssistantTurn;
 
 /// A form of replies, definitions and history messages.
@@ -127,6 +130,46 @@ impl Dialect {
             Self::Bedrock => bedrock::parse(reply),
             Self::Mcp => mcp::parse(reply),
             Self::Native => native::parse(reply),
+        }
+    }
+
+    /// Reads the tool calls of a streamed reply: JSON chunks, one a line, with or without `data:` before them. Holds at most
+    /// `max_bytes` of it. See [`StreamAssembler`] for streams that come in pieces.
+    ///
+    /// # Errors
+    /// The dialect has no streams, or the reply is too large.
+    pub fn parse_stream(self, stream: &str, max_bytes: usize) -> Result<ParsedReply, ReplyError> {
+        let mut assembler = StreamAssembler::new(self.stream_form()?, max_bytes);
+        assembler.push(stream);
+        self.parse_assembled(assembler.finish()?)
+    }
+
+    /// Reads the tool calls of a reply that was put together from a stream of this dialect.
+    ///
+    /// # Errors
+    /// It is not a reply of this dialect.
+    pub fn parse_assembled(self, assembled: AssembledReply) -> Result<ParsedReply, ReplyError> {
+        let mut parsed = self.parse(assembled.reply.as_str())?;
+        parsed.warnings.splice(0..0, assembled.warnings);
+        if !assembled.ended {
+            parsed.warnings.push("the stream stopped before its end".to_owned());
+        }
+        Ok(parsed)
+    }
+
+    /// The form of this dialect's streams.
+    ///
+    /// # Errors
+    /// The dialect has none.
+    pub const fn stream_form(self) -> Result<StreamForm, ReplyError> {
+        match self {
+            Self::OpenAiChat => Ok(StreamForm::OpenAiChat),
+            Self::OpenAiResponses => Ok(StreamForm::OpenAiResponses),
+            Self::Anthropic => Ok(StreamForm::Anthropic),
+            Self::Gemini => Ok(StreamForm::Gemini),
+            Self::Ollama => Ok(StreamForm::Ollama),
+            Self::Bedrock => Ok(StreamForm::Bedrock),
+            Self::Mcp | Self::Native => Err(ReplyError::NoStream(self.as_str())),
         }
     }
 

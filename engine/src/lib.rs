@@ -49,8 +49,8 @@ pub use call::{
     ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
 pub use dialect::{
-    AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, MessageOptions, IdRule, MediaMode, ParsedReply,
-    ReplyError, StrictMode,
+    AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,
+    MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StreamForm, StrictMode,
 };
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};

@@ -1,7 +1,7 @@
 //! The outcome document: what the command line prints and the API answers.
 
 use serde::Serialize;
-use toolyard::{AssistantTurn, BatchId, BatchOutcome, CallId, CallResult, Dialect, MessageOptions, JsonText};
+use toolyard::{AssistantTurn, BatchId, BatchOutcome, CallId, CallResult, Dialect, JsonText, MessageOptions};
 
 /// The outcome of a batch with what goes into the model's history, in the reply's dialect.
 #[derive(Debug, Serialize)]

@@ -49,13 +49,25 @@ fn whole(format: &str) -> Value {
     let text = r#"{"city":"rome"}"#;
     let object = json!({"city": "rome"});
     match format {
-        "openai-chat" => json!({"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "get_weather", "arguments": text}}]}}]}),
-        "openai-responses" => json!({"output": [{"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": text}]}),
+        "openai-chat" => {
+            json!({"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "get_weather", "arguments": text}}]}}]})
+        }
+        "openai-responses" => {
+            json!({"output": [{"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": text}]})
+        }
         "anthropic" => json!({"content": [{"type": "tool_use", "id": "c1", "name": "get_weather", "input": object}]}),
-        "gemini" => json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "get_weather", "args": object}}]}}]}),
-        "ollama" => json!({"message": {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": object}}]}}),
-        "bedrock" => json!({"output": {"message": {"content": [{"toolUse": {"toolUseId": "c1", "name": "get_weather", "input": object}}]}}}),
-        "mcp" => json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_weather", "arguments": object}}),
+        "gemini" => {
+            json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "get_weather", "args": object}}]}}]})
+        }
+        "ollama" => {
+            json!({"message": {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": object}}]}})
+        }
+        "bedrock" => {
+            json!({"output": {"message": {"content": [{"toolUse": {"toolUseId": "c1", "name": "get_weather", "input": object}}]}}})
+        }
+        "mcp" => {
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_weather", "arguments": object}})
+        }
         _ => json!({"calls": [{"call_id": "c1", "tool": "get_weather", "arguments": object}]}),
     }
 }
@@ -131,7 +143,8 @@ async fn definitions_come_in_every_form_and_what_they_lose_is_told() {
         assert!(errors.contains("lost") && errors.contains("null") && errors.contains("dict"), "{errors}");
         assert_eq!(printed(&arguments).await.0, document, "{format}: the same every time");
     }
-    let (report, _) = printed(&["tools", "--report", "--format", "gemini-schema", "--echo-tools", &files.tools()]).await;
+    let (report, _) =
+        printed(&["tools", "--report", "--format", "gemini-schema", "--echo-tools", &files.tools()]).await;
     assert!(report["tokens"].as_u64().unwrap() > 20, "{report:#}");
     let tools = report["providers"]["echo"]["tools"].as_array().unwrap();
     let sum = tools.iter().find(|tool| tool["name"] == "sum").unwrap();
@@ -200,7 +213,8 @@ async fn the_api_takes_chunks_policies_and_ids_and_serves_what_was_cut() {
 #[tokio::test]
 async fn the_api_checks_conversations() {
     let daemon = Daemon::start("").await;
-    let messages = json!([{"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}]);
+    let messages =
+        json!([{"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}]);
     let url = format!("{}/v1/history", daemon.address);
     let request = json!({"format": "anthropic", "messages": messages});
     let report: Value = daemon.client.post(&url).json(&request).send().await.unwrap().json().await.unwrap();

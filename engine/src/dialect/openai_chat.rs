@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::free_text::{INPUT, free_text, is_custom, said_freely};
 use super::media::{Picture, pictures};
 use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, missing};
 use super::turn::AssistantTurn;
@@ -9,6 +10,11 @@ use super::{Dialect, IdRule, MediaMode, role};
 use crate::call::ToolCall;
 use crate::json::JsonText;
 use crate::result::CallResult;
+
+/// The key of a call to a tool that takes free text.
+const CUSTOM: &str = "custom";
+/// Why a reply can stop before its last call is complete.
+const CUT_OFF: [&str; 2] = ["length", "content_filter"];
 
 /// Reads the first choice; a bot asks for one. An old `function_call` counts as its only call.
 pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
@@ -20,7 +26,7 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
     let message = choice.object("message");
     let calls = message.list("tool_calls").unwrap_or_default();
     let mut builder = ReplyBuilder::new(message.others(&["tool_calls", "function_call"]));
-    let is_cut_off = choice.text("finish_reason") == "length";
+    let is_cut_off = CUT_OFF.contains(&choice.text("finish_reason").as_str());
     let last = calls.len().saturating_sub(1);
     for (index, call) in calls.iter().enumerate() {
         builder.call(one(call, is_cut_off && index == last));
@@ -38,6 +44,11 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
 
 fn one(call: &RawValue, cut_off: bool) -> ToolCall {
     let call = Fields::of(call);
+    if call.get(CUSTOM).is_some() {
+        let custom = call.object(CUSTOM);
+        return ToolCall::new(call.text("id"), custom.text("name"), free_text(&custom.text(INPUT), cut_off))
+            .with_opaque(call.opaque(&["id", "index", CUSTOM]));
+    }
     let function = call.object("function");
     let arguments = arguments(function.get("arguments"), cut_off);
     ToolCall::new(call.text("id"), function.text("name"), arguments)
@@ -53,11 +64,16 @@ pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRul
     let calls: Vec<JsonText> = calls
         .iter()
         .map(|call| {
+            let id = JsonText::string(&call.id);
+            if is_custom(call.opaque) {
+                let input = JsonText::string(&said_freely(&call.arguments));
+                let custom = JsonText::object([("name", JsonText::string(call.name)), (INPUT, input)]);
+                return call.object([("id", id), (CUSTOM, custom)]);
+            }
             let function = JsonText::object([
                 ("name", JsonText::string(call.name)),
                 ("arguments", JsonText::string(call.arguments.as_str())),
             ]);
-            let id = JsonText::string(&call.id);
             call.object([("id", id), ("type", JsonText::string("function")), ("function", function)])
         })
         .collect();

@@ -1,15 +1,13 @@
 //! OpenAI Responses.
 
+use super::free_text::{INPUT, free_text, is_custom, said_freely};
 use super::media::Picture;
 use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, missing};
 use super::turn::{AssistantTurn, HistoryCall, TurnPart};
 use super::{Dialect, IdRule, MediaMode, role};
-use crate::call::{RawArguments, ToolCall};
+use crate::call::ToolCall;
 use crate::json::JsonText;
 use crate::result::CallResult;
-
-/// The one parameter of a tool that takes free text (`custom_tool_call`).
-const INPUT: &str = "input";
 
 /// Reads the `function_call` and `custom_tool_call` items. Items that wait for the backend in other ways are told of.
 pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
@@ -47,15 +45,8 @@ fn function(item: &Fields<'_>, cut_off: bool) -> ToolCall {
     ]))
 }
 
-/// Free text is the one argument `input`.
 fn custom(item: &Fields<'_>, cut_off: bool) -> ToolCall {
-    let input = JsonText::object([(INPUT, JsonText::string(&item.text(INPUT)))]);
-    let arguments = if cut_off {
-        RawArguments::CutOff(input.as_str().into())
-    } else {
-        RawArguments::Encoded(input.as_str().into())
-    };
-    ToolCall::new(item.text("call_id"), item.text("name"), arguments)
+    ToolCall::new(item.text("call_id"), item.text("name"), free_text(&item.text(INPUT), cut_off))
         .with_opaque(item.opaque(&["call_id", "name", INPUT]))
 }
 
@@ -93,20 +84,10 @@ fn call_item(call: &HistoryCall<'_>) -> JsonText {
     let id = ("call_id", JsonText::string(&call.id));
     let name = ("name", JsonText::string(call.name));
     if is_custom(call.opaque) {
-        return call.object([id, name, (INPUT, JsonText::string(&free_text(&call.arguments)))]);
+        return call.object([id, name, (INPUT, JsonText::string(&said_freely(&call.arguments)))]);
     }
     let arguments = ("arguments", JsonText::string(call.arguments.as_str()));
     call.object([("type", JsonText::string("function_call")), id, name, arguments])
-}
-
-fn is_custom(opaque: Option<&JsonText>) -> bool {
-    let kind = opaque.and_then(|opaque| opaque.member("type"));
-    kind.is_some_and(|kind| kind.as_str() == "\"custom_tool_call\"")
-}
-
-fn free_text(arguments: &JsonText) -> String {
-    let input = arguments.member(INPUT).and_then(|input| input.to::<String>().ok());
-    input.unwrap_or_else(|| arguments.as_str().to_owned())
 }
 
 /// An output item per call, in call order; pictures stand inside it.

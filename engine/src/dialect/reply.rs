@@ -4,6 +4,7 @@ use ahash::RandomState;
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
+use super::StreamError;
 use super::turn::{AssistantTurn, TurnPart};
 use crate::call::{RawArguments, ToolCall};
 use crate::json::JsonText;
@@ -48,6 +49,12 @@ pub enum ReplyError {
     /// There is no such dialect.
     #[error("there is no form `{0}`; the forms are {names}", names = super::names())]
     UnknownFormat(String),
+    /// The dialect has no streams.
+    #[error("the form {0} has no streams")]
+    NoStream(&'static str),
+    /// A streamed reply cannot be put together.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
     /// There is no such form of definitions.
     #[error("there is no form `{0}` of definitions; the forms are {names}", names = super::definition::names())]
     UnknownDefinitions(String),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolyard::{
-    ContentItem, ContentType, Dialect, MessageOptions, JsonText, MediaMode, ToolBatch, ToolExecutionResult,
+    ContentItem, ContentType, Dialect, JsonText, MediaMode, MessageOptions, ToolBatch, ToolExecutionResult,
     ToolRegistry,
 };
 

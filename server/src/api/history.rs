@@ -31,7 +31,8 @@ pub(super) async fn check(
     let request: HistoryRequest<'_> = serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
     let unusable = |error: String| Problem::bad_request("history.unusable", error);
-    let form: HistoryForm = request.format.parse().map_err(|error: toolyard::HistoryError| unusable(error.to_string()))?;
+    let form: HistoryForm =
+        request.format.parse().map_err(|error: toolyard::HistoryError| unusable(error.to_string()))?;
     let mut options = HistoryOptions::of(form);
     if let Some(ids) = &request.ids {
         options = options.with_ids(ids.parse().map_err(|error: toolyard::UnknownIdRule| unusable(error.to_string()))?);

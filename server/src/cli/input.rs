@@ -37,8 +37,8 @@ pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, CliError> {
 /// Tool definitions in any of the known forms. What cannot be used is told and left out.
 pub(super) fn echo_tools(path: &Path) -> Result<Vec<ImportedTool>, CliError> {
     let definitions = json(path)?;
-    let imported = import_definitions(&definitions)
-        .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
+    let imported =
+        import_definitions(&definitions).map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
     for rejected in &imported.rejected {
         say(&format!("tool `{}` is left out: {}", rejected.name, rejected.reason));
     }

@@ -76,12 +76,8 @@ impl Parse {
             let policy = self.policy.over(CallPolicy::default());
             Calls::Read(batch.calls.into_iter().map(|call| read(call, policy)).collect())
         };
-        let document = ParseDocument {
-            format: dialect.as_str(),
-            calls,
-            reasoning: parsed.reasoning,
-            warnings: parsed.warnings,
-        };
+        let document =
+            ParseDocument { format: dialect.as_str(), calls, reasoning: parsed.reasoning, warnings: parsed.warnings };
         print(&serde_json::to_string_pretty(&document)?)?;
         Ok(())
     }

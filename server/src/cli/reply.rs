@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use toolyard::{CallPolicy, Dialect, MessageOptions, IdRule, MediaMode, ParsedReply, Profile, ReplyError};
+use toolyard::{CallPolicy, Dialect, IdRule, MediaMode, MessageOptions, ParsedReply, Profile, ReplyError};
 
 use super::{CliError, ConfigArgs, input};
 use crate::app::App;
