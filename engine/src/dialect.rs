@@ -3,6 +3,7 @@
 //! Pure functions without I/O; one file a dialect.
 
 mod anthropic;
+mod ids;
 mod native;
 mod openai_chat;
 mod reply;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::registry::ListedTool;
 use crate::result::{BatchOutcome, CallResult};
 
+pub use ids::{IdRule, UnknownIdRule};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
 

@@ -31,6 +31,7 @@ mod dispatch;
 mod engine;
 mod function;
 mod gate;
+mod history;
 mod isolate;
 mod json;
 mod limits;
@@ -39,6 +40,7 @@ mod provider;
 mod registry;
 mod result;
 mod schema;
+mod short_hash;
 mod text;
 mod tool;
 
@@ -48,9 +50,12 @@ pub use call::{
     Actor, Arguments, BatchId, CallContext, CallId, Locale, Profile, RawArguments, SessionKey, Stage,
     ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId,
 };
-pub use dialect::{Dialect, ParsedReply, ReplyError};
+pub use dialect::{Dialect, IdRule, ParsedReply, ReplyError, UnknownIdRule};
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
+pub use history::{
+    HistoryError, HistoryForm, HistoryOptions, HistoryProblem, HistoryReport, ProblemKind, check_history,
+};
 pub use json::JsonText;
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
