@@ -9,10 +9,10 @@ use super::conversation::{CallParts, Parts};
 use crate::json::JsonText;
 use crate::tool::model_name;
 
-/// The longest tool name of OpenAI.
-const OPENAI_NAME: usize = 64;
-/// The longest tool name that Anthropic and Gemini take.
-const LONG_NAME: usize = 128;
+/// The longest tool name of OpenAI and Gemini.
+const MAX_NAME: usize = 64;
+/// The longest tool name of Anthropic.
+const ANTHROPIC_NAME: usize = 128;
 
 /// A call that has no result, as its result needs it.
 pub(super) struct Unanswered<'a> {
@@ -86,11 +86,11 @@ impl HistoryForm {
     pub(super) fn legal_name(self, name: &str) -> String {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let is_legal = match self {
-            Self::OpenAiChat | Self::OpenAiResponses => name.len() <= OPENAI_NAME && name.chars().all(is_word),
-            Self::Anthropic => name.len() <= LONG_NAME && name.chars().all(is_word),
+            Self::OpenAiChat | Self::OpenAiResponses => name.len() <= MAX_NAME && name.chars().all(is_word),
+            Self::Anthropic => name.len() <= ANTHROPIC_NAME && name.chars().all(is_word),
             Self::Gemini => {
                 let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-                starts_well && name.len() <= LONG_NAME && name.chars().all(|c| is_word(c) || c == '.' || c == ':')
+                starts_well && name.len() <= MAX_NAME && name.chars().all(|c| is_word(c) || c == '.' || c == ':')
             }
             Self::Ollama | Self::Native => true,
         };
@@ -99,6 +99,6 @@ impl HistoryForm {
         }
         let legal = model_name(name);
         let starts_badly = self == Self::Gemini && legal.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        if starts_badly { format!("_{legal}") } else { legal.to_string() }
+        if starts_badly { format!("_{legal}").chars().take(MAX_NAME).collect() } else { legal.to_string() }
     }
 }

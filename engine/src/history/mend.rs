@@ -33,7 +33,9 @@ pub(super) fn names<'a>(
         }
         if let Some(answer) = pairs.answer(number).and_then(|answer| conversation.answers.get(answer)) {
             let said = answer.parts.tool.as_ref();
-            let is_missing = said.is_none() && conversation.form.needs_names();
+            let needs_name =
+                conversation.form.needs_names() || (!conversation.form.needs_ids() && answer.parts.given.is_none());
+            let is_missing = said.is_none() && needs_name;
             let is_other = said.is_some_and(|said| !said.is_string || said.value != tool.value);
             if is_missing || is_other {
                 let detail = format!("the result does not name the tool of its call; it names `{name}` now");
