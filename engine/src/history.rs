@@ -17,6 +17,7 @@ mod raw;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::call::Locale;
@@ -63,7 +64,7 @@ pub struct HistoryOptions {
 }
 
 /// What was found in a history, and the history repaired.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct HistoryReport {
     /// The problems, in the order of the messages. All of them are mended in `messages`.
     pub problems: Vec<HistoryProblem>,

@@ -67,6 +67,8 @@ pub(super) struct CallParts<'a> {
     pub(super) tool: Text,
     pub(super) arguments: Place<'a>,
     pub(super) argument_form: ArgumentForm,
+    /// It is written the old way of OpenAI, one call a reply, paired by name and without an id.
+    pub(super) is_legacy: bool,
 }
 
 pub(super) struct AnswerParts<'a> {
@@ -77,6 +79,8 @@ pub(super) struct AnswerParts<'a> {
     pub(super) name: Place<'a>,
     pub(super) tool: Option<Text>,
     pub(super) content: Place<'a>,
+    /// It answers a call that is written the old way.
+    pub(super) is_legacy: bool,
 }
 
 /// How a form writes arguments.
@@ -188,7 +192,11 @@ impl Message<'_> {
 impl<'a> CallParts<'a> {
     pub(super) fn of(id: Place<'a>, name: Place<'a>, arguments: Place<'a>, argument_form: ArgumentForm) -> Self {
         let tool = name.filled().unwrap_or_else(|| Text { value: String::new(), is_string: false });
-        Self { id, given: id.filled(), name, tool, arguments, argument_form }
+        Self { id, given: id.filled(), name, tool, arguments, argument_form, is_legacy: false }
+    }
+
+    pub(super) fn legacy(self) -> Self {
+        Self { given: None, is_legacy: true, ..self }
     }
 }
 
@@ -196,6 +204,10 @@ impl<'a> CallParts<'a> {
 
 impl<'a> AnswerParts<'a> {
     pub(super) fn of(raw: &'a str, id: Place<'a>, name: Place<'a>, content: Place<'a>) -> Self {
-        Self { raw, id, given: id.filled(), name, tool: name.filled(), content }
+        Self { raw, id, given: id.filled(), name, tool: name.filled(), content, is_legacy: false }
+    }
+
+    pub(super) fn legacy(self) -> Self {
+        Self { given: None, is_legacy: true, ..self }
     }
 }

@@ -82,7 +82,7 @@ impl Ids {
         problems: &mut Problems,
     ) -> Option<String> {
         let Some(given) = &call.parts.given else {
-            if answer_id.is_none() && !conversation.form.needs_ids() {
+            if call.parts.is_legacy || (answer_id.is_none() && !conversation.form.needs_ids()) {
                 return None;
             }
             problems.add(ProblemKind::MissingId, call.message, None, "the call has no id; it was given one");

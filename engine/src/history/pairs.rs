@@ -38,6 +38,8 @@ enum Key<'p> {
     Nameless(Option<&'p str>),
     /// Any call.
     Any,
+    /// A call of this tool that is written the old way.
+    Legacy(&'p str),
 }
 
 /// The calls under one key: those of the latest turn come first, in their order.
@@ -154,6 +156,10 @@ impl<'p> Index<'p> {
     fn add(&mut self, number: usize, turn: usize, call: &'p CallParts<'_>) {
         self.latest_turn = turn;
         let tool = call.tool.value.as_str();
+        if call.is_legacy {
+            self.waiting.entry(Key::Legacy(tool)).or_default().add(turn, number);
+            return;
+        }
         let by_id = call.id_text().map(Key::Id);
         let nameless = || [Key::Nameless(Some(tool)), Key::Nameless(None)];
         let without_id = by_id.is_none().then(nameless).into_iter().flatten();
@@ -164,6 +170,9 @@ impl<'p> Index<'p> {
 
     fn find(&mut self, answer: &'p AnswerParts<'_>, answered: &[Option<usize>]) -> Fate {
         let tool = answer.tool.as_ref().map(|tool| tool.value.as_str());
+        if answer.is_legacy {
+            return self.take(&Key::Legacy(tool.unwrap_or_default()), 0, answered);
+        }
         let latest = self.latest_turn;
         let Some(id) = answer.id_text() else {
             return match tool {

@@ -17,6 +17,8 @@ pub(super) struct ChatKeys {
     result_name: &'static str,
     /// Whether a result that is made names its tool and says that it is an error.
     is_explicit: bool,
+    /// Whether there is an old way: `function_call`, and the role `function`.
+    has_legacy: bool,
 }
 
 pub(super) const OPENAI: ChatKeys = ChatKeys {
@@ -28,10 +30,11 @@ pub(super) const OPENAI: ChatKeys = ChatKeys {
     result_id: "tool_call_id",
     result_name: "name",
     is_explicit: false,
+    has_legacy: true,
 };
 
 pub(super) const OLLAMA: ChatKeys =
-    ChatKeys { argument_form: ArgumentForm::OptionalObject, result_name: "tool_name", ..OPENAI };
+    ChatKeys { argument_form: ArgumentForm::OptionalObject, result_name: "tool_name", has_legacy: false, ..OPENAI };
 
 pub(super) const NATIVE: ChatKeys = ChatKeys {
     calls: "calls",
@@ -42,6 +45,7 @@ pub(super) const NATIVE: ChatKeys = ChatKeys {
     result_id: "call_id",
     result_name: "tool",
     is_explicit: true,
+    has_legacy: false,
 };
 
 pub(super) fn read<'a>(keys: &ChatKeys, raw: &'a str) -> Parts<'a> {
@@ -55,8 +59,21 @@ pub(super) fn read<'a>(keys: &ChatKeys, raw: &'a str) -> Parts<'a> {
         );
         return Parts { answers: vec![answer], ..Parts::default() };
     }
+    if keys.has_legacy && message.says("role", "function") {
+        let answer = AnswerParts::of(raw, message.place("id"), message.place("name"), message.place("content"));
+        return Parts { answers: vec![answer.legacy()], ..Parts::default() };
+    }
     let calls = message.get(keys.calls).and_then(raw::items).unwrap_or_default();
-    Parts { calls: calls.into_iter().filter_map(|call| read_call(keys, call)).collect(), ..Parts::default() }
+    let mut calls: Vec<CallParts<'a>> = calls.into_iter().filter_map(|call| read_call(keys, call)).collect();
+    if calls.is_empty()
+        && keys.has_legacy
+        && let Some(raw) = message.get("function_call").filter(|raw| raw::is_object(raw))
+    {
+        let call = Members::of(raw);
+        let (id, name, arguments) = (call.place("id"), call.place("name"), call.place("arguments"));
+        calls.push(CallParts::of(id, name, arguments, keys.argument_form).legacy());
+    }
+    Parts { calls, ..Parts::default() }
 }
 
 /// What has no place for a name is no call.
@@ -78,8 +95,9 @@ fn read_call<'a>(keys: &ChatKeys, raw: &'a str) -> Option<CallParts<'a>> {
 }
 
 pub(super) fn not_executed(keys: &ChatKeys, call: &Unanswered<'_>) -> JsonText {
+    let is_legacy = call.call.is_legacy;
     let is_named = keys.is_explicit || call.id.is_none() || keys.result_name != OPENAI.result_name;
-    let mut members = vec![("role", JsonText::string("tool"))];
+    let mut members = vec![("role", JsonText::string(if is_legacy { "function" } else { "tool" }))];
     members.extend(call.id.map(|id| (keys.result_id, JsonText::string(id))));
     members.extend(is_named.then(|| (keys.result_name, JsonText::string(call.tool))));
     members.push(("content", JsonText::string(call.text)));
