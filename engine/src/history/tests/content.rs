@@ -154,7 +154,7 @@ fn empty_results_say_so_in_every_form() {
 fn depth_is_no_concern() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for form in HistoryForm::ALL {
-        let text = history(form, &["c1"]).replace("\"done\"", &deep).replacen("{}", &format!("{{\"n\":{deep}}}"), 1);
+        let text = history(form, &["c1"]).replace("\"done\"", &deep).replacen(":{}", &format!(":{{\"n\":{deep}}}"), 1);
         let report = checked(form, &text);
         assert!(kinds(&report).contains(&UnansweredCall), "{form}");
         assert!(report.messages.as_str().contains(&deep), "{form}");
