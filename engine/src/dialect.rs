@@ -26,7 +26,7 @@ use crate::json::JsonText;
 use crate::result::BatchOutcome;
 
 pub use definition::{DefinedTool, DefinitionForm, Definitions, StrictMode};
-pub use ids::IdRule;
+pub use ids::{IdRule, UnknownIdRule};
 pub use options::{MediaMode, MessageOptions};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
@@ -207,7 +207,10 @@ impl Dialect {
     }
 
     fn ids(self, options: MessageOptions) -> IdRule {
-        options.ids.unwrap_or(IdRule::AsGiven)
+        options.ids.unwrap_or(match self {
+            Self::Anthropic => IdRule::Anthropic,
+            _ => IdRule::AsGiven,
+        })
     }
 }
 

@@ -31,6 +31,7 @@ mod dispatch;
 mod engine;
 mod function;
 mod gate;
+mod history;
 mod isolate;
 mod json;
 mod limits;
@@ -39,6 +40,7 @@ mod provider;
 mod registry;
 mod result;
 mod schema;
+mod short_hash;
 mod text;
 mod tool;
 
@@ -50,10 +52,13 @@ pub use call::{
 };
 pub use dialect::{
     AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,
-    MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StreamForm, StrictMode,
+    MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StreamForm, StrictMode, UnknownIdRule,
 };
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
+pub use history::{
+    HistoryError, HistoryForm, HistoryOptions, HistoryProblem, HistoryReport, ProblemKind, check_history,
+};
 pub use json::JsonText;
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};

@@ -15,7 +15,7 @@ pub use error::{CallError, ErrorCode, Sent, ToolFailure};
 pub use execution::{ResultEffects, ToolExecutionResult};
 pub use format::{ToolResultBuilder, format_error_result, format_list_result, format_tool_result};
 pub use history::media_reference;
-pub(crate) use history::truncate_middle;
+pub(crate) use history::{EMPTY_RESULT, truncate_middle};
 pub use normalise::result_from_json;
 pub use outcome::{BatchOutcome, CallResult, Executed, ToolOrigin};
 pub use repair::{Repair, RepairKind};

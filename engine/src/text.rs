@@ -103,3 +103,20 @@ pub(crate) fn batch_limit(locale: Locale, limit: usize) -> CallError {
     };
     CallError::new(ErrorCode::LimitBatch, message)
 }
+
+/// The result of a call of which the history has none.
+pub(crate) fn not_executed(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "not executed: no result was recorded for this call",
+        Locale::Zh => "未执行：没有记录到该调用的结果",
+    }
+}
+
+/// The longest JSON text of a result that is looked into for the text above: what is made here is short.
+const MAX_NOT_EXECUTED: usize = 4096;
+
+/// Whether a result, as JSON text, is what stands for want of one.
+pub(crate) fn is_not_executed(raw: &str) -> bool {
+    raw.len() <= MAX_NOT_EXECUTED
+        && [Locale::En, Locale::Zh].into_iter().any(|locale| raw.contains(not_executed(locale)))
+}

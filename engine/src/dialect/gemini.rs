@@ -11,8 +11,8 @@ use crate::json::JsonText;
 use crate::result::CallResult;
 
 const CALL: &str = "functionCall";
-/// Why a candidate ends in good order; whatever else stops it may cut its last call off.
-const WHOLE: [&str; 4] = ["", "STOP", "FINISH_REASON_UNSPECIFIED", "MALFORMED_FUNCTION_CALL"];
+/// Why a candidate can stop before its last call is complete.
+const CUT_OFF: [&str; 6] = ["MAX_TOKENS", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"];
 
 /// Reads the `functionCall` parts of the first candidate. What stands beside a call in its part, its thought signature
 /// above all, is kept with it.
@@ -30,7 +30,7 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
     for (index, part) in parts.into_iter().enumerate() {
         let fields = Fields::of(part);
         if let Some(call) = fields.get(CALL) {
-            builder.call(one(&fields, call, !WHOLE.contains(&finish_reason.as_str()) && index == last));
+            builder.call(one(&fields, call, CUT_OFF.contains(&finish_reason.as_str()) && index == last));
             continue;
         }
         if fields.is_true("thought") {

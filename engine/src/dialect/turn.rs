@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::result::CallResult;
 
 /// The key under which arguments stand that are no JSON object, so that the history stays one that vendors take.
-const UNPARSED: &str = "unparsed_arguments";
+const INVALID: &str = "invalid_arguments";
 
 /// What a model said in one reply.
 #[derive(Clone, Debug, Default)]
@@ -103,5 +103,5 @@ fn as_object(raw: &RawArguments) -> JsonText {
         RawArguments::Absent => String::new(),
     };
     let text = crate::result::truncate_middle(&text, limits.max_argument_bytes).unwrap_or(text);
-    JsonText::object([(UNPARSED, JsonText::string(&text))])
+    JsonText::object([(INVALID, JsonText::string(&text))])
 }

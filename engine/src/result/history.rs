@@ -3,7 +3,7 @@
 use super::{ContentItem, ContentType, ToolExecutionResult};
 
 /// Stands where a tool gave nothing back: vendors refuse empty results.
-const EMPTY_RESULT: &str = "(no output)";
+pub(crate) const EMPTY_RESULT: &str = "(no output)";
 
 /// The name under which the `n`th item (from 1) of a call's result stands in the history (seed 000).
 pub fn media_reference(call_id: &str, n: usize) -> String {

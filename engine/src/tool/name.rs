@@ -10,6 +10,8 @@ use std::sync::Arc;
 use ahash::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::short_hash::short_hash;
+
 /// The longest model name.
 const MAX_MODEL_NAME: usize = 64;
 /// `_` and seven digits of base 36.
@@ -132,24 +134,7 @@ fn is_legal_char(c: char) -> bool {
 /// `stem` is legal apart from its length, so cutting it by bytes is safe.
 fn with_suffix(stem: &str, wanted: &str) -> String {
     let keep = stem.len().min(MAX_MODEL_NAME - HASH_SUFFIX);
-    format!("{}_{}", &stem[..keep], base36(fnv1a(wanted.as_bytes())))
-}
-
-/// FNV-1a: the same on every machine and in every version, which std's hashers do not promise.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn base36(hash: u64) -> String {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut rest = hash;
-    (0..HASH_SUFFIX - 1)
-        .map(|_| {
-            let digit = usize::try_from(rest % 36).unwrap_or(0);
-            rest /= 36;
-            char::from(DIGITS[digit])
-        })
-        .collect()
+    format!("{}_{}", &stem[..keep], short_hash(wanted, HASH_SUFFIX - 1))
 }
 
 #[cfg(test)]

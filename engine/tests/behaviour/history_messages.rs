@@ -200,7 +200,7 @@ async fn the_models_turn_has_the_ids_names_and_arguments_of_the_results() {
     assert_eq!(calls[0]["function"]["arguments"], "{\"n\": 653247040368672768123}");
     assert_eq!(calls[0]["extra_content"]["google"]["thought_signature"], "U0lH");
     assert_eq!(calls[1]["function"]["name"], "default_api_say_it");
-    assert_eq!(calls[1]["function"]["arguments"], r#"{"unparsed_arguments":"{broken"}"#);
+    assert_eq!(calls[1]["function"]["arguments"], r#"{"invalid_arguments":"{broken"}"#);
     assert_eq!(calls[2]["function"]["arguments"], r#"{"a": 1}"#);
 }
 
