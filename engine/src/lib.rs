@@ -73,4 +73,11 @@ pub use result::{
     format_list_result, format_tool_result, media_reference, result_from_json,
 };
 pub use schema::{ArgumentSchema, Loss, SchemaError, SchemaTarget};
-pub use tool::{ExecutionClass, NameForm, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolSpec, model_name};
+pub use tool::{
+    ActionsError, DeclaredText, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool, LocalText, LocalTime,
+    LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition, SOURCE_MESSAGE_PARAMETER,
+    SourceMessageError, SummaryError, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolParamType,
+    ToolParameterInfo, ToolSpec, ToolText, UnknownParamType, actions, check_source_message, check_summary,
+    check_tool_name, import_definitions, legacy_action, local_time_parameter, model_name, parameter_text,
+    parameters_schema, parse_local, with_source_message,
+};

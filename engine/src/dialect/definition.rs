@@ -223,11 +223,7 @@ fn mcp(tool: &ListedTool) -> Value {
 
 /// The description for the model. A name that had to change stands in it.
 fn description(tool: &ListedTool) -> String {
-    let spec = &tool.spec;
-    if tool.given_name == tool.model_name {
-        return spec.description.clone();
-    }
-    format!("[{}] {}", tool.given_name, spec.description).trim_end().to_owned()
+    tool.spec.description_as(&tool.model_name).into_owned()
 }
 
 fn cut(description: String, losses: &mut Vec<Loss>) -> String {

@@ -61,7 +61,7 @@ impl ToolProvider for FunctionProvider {
     }
 
     fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolSpec>, ToolFailure>> {
-        let specs = self.tools.iter().map(|tool| tool.spec.clone()).collect();
+        let specs = self.tools.iter().map(FunctionTool::listed).collect();
         Box::pin(std::future::ready(Ok(specs)))
     }
 

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 
 use crate::call::{CallContext, ToolInvocation};
+use crate::isolate;
 use crate::json::JsonText;
 use crate::provider::InvokeResult;
 use crate::result::{ToolExecutionResult, result_from_json};
@@ -17,11 +18,15 @@ pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) type Handler = Arc<dyn Fn(ToolInvocation, CallContext) -> BoxFuture<'static, InvokeResult> + Send + Sync>;
 
+/// Makes a description when tools are listed.
+type Describe = Arc<dyn Fn() -> String + Send + Sync>;
+
 /// A tool whose handler is in this process.
 #[derive(Clone)]
 pub struct FunctionTool {
     pub(super) spec: ToolSpec,
     pub(super) handler: Handler,
+    describe: Option<Describe>,
 }
 
 // === impl FunctionTool ===
@@ -34,7 +39,8 @@ impl FunctionTool {
         Fut: Future<Output = InvokeResult> + Send + 'static,
     {
         let spec = with_default(spec, ExecutionClass::Task);
-        Self { spec, handler: Arc::new(move |invocation, context| Box::pin(handler(invocation, context))) }
+        let handler: Handler = Arc::new(move |invocation, context| Box::pin(handler(invocation, context)));
+        Self { spec, handler, describe: None }
     }
 
     /// A tool from its declaration and a handler that may block its thread. The handler should look at
@@ -50,6 +56,7 @@ impl FunctionTool {
                 let handler = Arc::clone(&handler);
                 Box::pin(async move { handler(invocation, context) })
             }),
+            describe: None,
         }
     }
 
@@ -123,9 +130,27 @@ impl FunctionTool {
         self
     }
 
-    /// The declaration.
+    /// The same tool with a description that is made anew whenever tools are listed, from services of the host that the
+    /// closure holds (seed 003). It must answer at once. Should it panic or say nothing, the declared description stands.
+    #[must_use]
+    pub fn with_computed_description(mut self, describe: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.describe = Some(Arc::new(describe));
+        self
+    }
+
+    /// The declaration, as it was made.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// The declaration for a listing.
+    pub(super) fn listed(&self) -> ToolSpec {
+        let mut spec = self.spec.clone();
+        let computed = self.describe.as_ref().and_then(|describe| isolate::catch(|| describe()).ok());
+        if let Some(description) = computed.filter(|description| !description.trim().is_empty()) {
+            spec.description = description;
+        }
+        spec
     }
 }
 
@@ -152,5 +177,31 @@ pub(super) fn json_result<T: Serialize>(returned: Result<T, HandlerError>) -> To
 impl fmt::Debug for FunctionTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FunctionTool").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn tool() -> FunctionTool {
+        FunctionTool::from_fn("show", "Shows a native UI.", |_| async { Ok(String::new()) })
+    }
+
+    #[test]
+    fn a_computed_description_is_made_for_each_listing() {
+        let listings = AtomicUsize::new(0);
+        let tool = tool()
+            .with_computed_description(move || format!("Components: {}", listings.fetch_add(1, Ordering::Relaxed)));
+        assert_eq!(tool.listed().description, "Components: 0");
+        assert_eq!(tool.listed().description, "Components: 1");
+    }
+
+    #[test]
+    fn a_description_that_panics_or_is_empty_leaves_the_declared_one() {
+        assert_eq!(tool().with_computed_description(|| panic!("no catalogue")).listed(), *tool().spec());
+        assert_eq!(tool().with_computed_description(|| " ".to_owned()).listed(), *tool().spec());
     }
 }

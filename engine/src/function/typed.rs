@@ -9,7 +9,7 @@ use super::tool::json_result;
 use super::{FunctionTool, HandlerError};
 use crate::call::CallContext;
 use crate::result::ToolExecutionResult;
-use crate::tool::ToolSpec;
+use crate::tool::{ToolSpec, mark_discriminator};
 
 // === impl FunctionTool ===
 
@@ -54,5 +54,6 @@ fn schema_of<A: JsonSchema>() -> Value {
         // The type's own name says nothing to a model.
         object.remove("title");
     }
+    mark_discriminator(&mut schema);
     schema
 }

@@ -1,6 +1,6 @@
 //! ToolDef, ToolParam and their JSON Schema (seed 004: ToolDef, ToJSONSchema, BuildToolDef).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::ToolSpec;
@@ -12,8 +12,8 @@ pub struct ToolDef {
     pub name: String,
     /// Description for the model.
     pub description: String,
-    /// Parameters, in the order in which they are declared.
-    #[serde(default)]
+    /// Parameters, in the order in which they are declared; `null`, as Go writes an empty list, means none.
+    #[serde(default, deserialize_with = "or_none")]
     pub parameters: Vec<ToolParam>,
     /// Semantic version of the tool, shown in [`ToolDef::to_json_schema`] when set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,9 +123,19 @@ fn schema_of(parameters: &[ToolParam]) -> Value {
     schema
 }
 
+fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ToolParam>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_definition_without_parameters_may_write_null() {
+        let def: ToolDef = serde_json::from_value(json!({"name": "x", "description": "", "parameters": null})).unwrap();
+        assert_eq!(def, ToolDef { name: "x".into(), ..ToolDef::default() });
+    }
 
     #[test]
     fn nested_items_are_kept_to_any_depth() {

@@ -1,11 +1,15 @@
 //! ToolSpec and the nouns inside it (seed 001, sections 3.2 to 3.4).
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use super::description::{LocalText, ToolText};
+use crate::call::Locale;
 
 /// A tool as its provider declares it.
 ///
@@ -17,9 +21,18 @@ pub struct ToolSpec {
     pub name: Arc<str>,
     /// Description for the model.
     pub description: String,
+    /// Shorter description for the catalogue and for search; the description stands in where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brief_description: Option<String>,
     /// Title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Title for people, by language; goes before `title`.
+    #[serde(skip_serializing_if = "LocalText::is_empty")]
+    pub titles: LocalText,
+    /// What the tool does in one line, for people, by language.
+    #[serde(skip_serializing_if = "LocalText::is_empty")]
+    pub summaries: LocalText,
     /// JSON Schema of the arguments, kept as the provider wrote it.
     pub parameters_schema: Value,
     /// JSON Schema of the structured result, where there is one.
@@ -119,7 +132,10 @@ impl ToolSpec {
         Self {
             name: name.into(),
             description: description.into(),
+            brief_description: None,
             title: None,
+            titles: LocalText::default(),
+            summaries: LocalText::default(),
             parameters_schema: json!({"type": "object", "properties": {}}),
             output_schema: None,
             provider_name: "".into(),
@@ -138,6 +154,21 @@ impl ToolSpec {
     #[must_use]
     pub fn with_parameters(mut self, schema: Value) -> Self {
         self.parameters_schema = schema;
+        self
+    }
+
+    /// The same tool with these texts for the model.
+    #[must_use]
+    pub fn with_text(mut self, text: ToolText) -> Self {
+        self.brief_description = (text.brief != text.full).then_some(text.brief);
+        self.description = text.full;
+        self
+    }
+
+    /// The same tool with titles for people.
+    #[must_use]
+    pub fn with_titles(mut self, titles: LocalText) -> Self {
+        self.titles = titles;
         self
     }
 
@@ -161,6 +192,36 @@ impl ToolSpec {
         self.max_in_flight = Some(limit);
         self
     }
+
+    /// The description for the catalogue and for search.
+    pub fn brief(&self) -> &str {
+        self.brief_description.as_deref().unwrap_or(&self.description)
+    }
+
+    /// The description for the model that calls the tool by `model_name`.
+    ///
+    /// Where the tool's own name is lost in the model name, as Chinese names are, it stands in front.
+    pub fn description_as(&self, model_name: &str) -> Cow<'_, str> {
+        let name = self.name.trim();
+        if model_name.contains(name) || self.description.contains(name) {
+            return Cow::Borrowed(&self.description);
+        }
+        let parts = [name, self.description.as_str()].into_iter().filter(|part| !part.is_empty());
+        Cow::Owned(parts.collect::<Vec<_>>().join(": "))
+    }
+
+    /// The title for people who read this language: theirs, else the title without a language, else one in another
+    /// language, else the name. Never the description, which is written for the model.
+    pub fn title_for(&self, locale: Locale) -> &str {
+        let other = match locale {
+            Locale::En => Locale::Zh,
+            Locale::Zh => Locale::En,
+        };
+        let annotated = self.annotation.as_ref().and_then(|annotation| annotation.title.as_deref());
+        let titles = [self.titles.get(locale), self.title.as_deref(), annotated, self.titles.get(other)];
+        let given = titles.into_iter().flatten().map(str::trim).find(|title| !title.is_empty());
+        given.unwrap_or(&self.name)
+    }
 }
 
 // serde's `serialize_with` fixes this signature.
@@ -169,5 +230,61 @@ fn as_millis<S: serde::Serializer>(timeout: &Option<Duration>, serializer: S) ->
     match timeout {
         Some(timeout) => serializer.serialize_u128(timeout.as_millis()),
         None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_is_the_readers_own_and_never_the_description() {
+        let plain = ToolSpec::new("wallet.cardBalance", "Use when the user asks for the balance.");
+        let mut single = plain.clone();
+        single.title = Some("校园卡余额".to_owned());
+        let both = single.clone().with_titles(LocalText::new("校园卡余额", "Card balance"));
+        let chinese = plain.clone().with_titles(LocalText { zh: Some("校园卡余额".to_owned()), en: None });
+        let mut annotated = plain.clone();
+        annotated.annotation = Some(ToolAnnotation { title: Some("Balance".to_owned()), ..ToolAnnotation::default() });
+        let cases = [
+            (&plain, "wallet.cardBalance", "wallet.cardBalance"),
+            (&single, "校园卡余额", "校园卡余额"),
+            (&both, "Card balance", "校园卡余额"),
+            (&chinese, "校园卡余额", "校园卡余额"),
+            (&annotated, "Balance", "Balance"),
+        ];
+        for (spec, en, zh) in cases {
+            assert_eq!((spec.title_for(Locale::En), spec.title_for(Locale::Zh)), (en, zh));
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_model_name_cannot_show_stands_in_the_description() {
+        let cases = [
+            ("代码计算器", "执行代码", "tool_1a2b3c4", "代码计算器: 执行代码"),
+            ("代码计算器", "", "tool_1a2b3c4", "代码计算器"),
+            ("代码计算器", "代码计算器，执行代码", "tool_1a2b3c4", "代码计算器，执行代码"),
+            ("search", "Searches.", "wiki__search", "Searches."),
+        ];
+        for (name, description, model_name, expected) in cases {
+            assert_eq!(ToolSpec::new(name, description).description_as(model_name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_absent_are_not_written() {
+        let written = serde_json::to_value(ToolSpec::new("a", "b")).unwrap();
+        for key in ["brief_description", "title", "titles", "summaries"] {
+            assert!(written.get(key).is_none(), "{key}");
+        }
+        let text = ToolText::layered(Some("查询内容"), "搜索或读取内容。");
+        let spec = ToolSpec::new("a", "").with_text(text).with_titles(LocalText { zh: None, en: Some("A".to_owned()) });
+        let written = serde_json::to_value(&spec).unwrap();
+        assert_eq!(
+            (&written["brief_description"], &written["description"]),
+            (&json!("查询内容"), &json!("搜索或读取内容。"))
+        );
+        assert_eq!(written["titles"], json!({"en": "A"}));
+        assert_eq!(spec.brief(), "查询内容");
     }
 }

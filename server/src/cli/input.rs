@@ -40,7 +40,8 @@ pub(super) fn echo_tools(path: &Path) -> Result<Vec<ImportedTool>, CliError> {
     let imported =
         import_definitions(&definitions).map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
     for rejected in &imported.rejected {
-        say(&format!("tool `{}` is left out: {}", rejected.name, rejected.reason));
+        let name = rejected.name.as_deref().unwrap_or(&rejected.pointer);
+        say(&format!("tool `{name}` is left out: {}", rejected.reason));
     }
     Ok(imported.tools)
 }
