@@ -144,6 +144,18 @@ pub(crate) const fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// The same with its article, for sentences.
+pub(crate) const fn a_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
 /// The JSON pointer (RFC 6901) to the place at which these keys lead.
 pub(crate) fn pointer<S: AsRef<str>>(keys: &[S]) -> String {
     keys.iter().fold(String::new(), |path, key| pointer_to(&path, key.as_ref()))

@@ -47,7 +47,7 @@ impl ArgumentSchema {
     /// Says what is wrong with the schema, and where.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !(schema.is_object() || schema.is_boolean()) {
-            let reason = format!("it must be an object, not {}", crate::json::kind(schema));
+            let reason = format!("it must be an object, not {}", crate::json::a_kind(schema));
             return Err(SchemaError { reason });
         }
         let built = options().build(schema).or_else(|error| {

@@ -63,7 +63,7 @@ pub fn actions<'a>(tag: &str, requests: impl IntoIterator<Item = (&'a str, Value
         let broken = |reason| ActionsError::Parameters { action: action.to_owned(), reason };
         let mut schema = match parameters_schema(&parameters).map_err(broken)? {
             Value::Object(schema) => schema,
-            other => return Err(broken(ParameterError::Form { found: crate::call::kind(&other) })),
+            other => return Err(broken(ParameterError::Form { found: crate::json::a_kind(&other) })),
         };
         hoist(&mut schema, &mut definitions, action)?;
         alternatives.push(alternative(tag, action, schema)?);

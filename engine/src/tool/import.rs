@@ -110,7 +110,7 @@ pub fn import_definitions(document: &Value) -> Result<ImportedDefinitions, Impor
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(ImportError::Form { found: crate::call::kind(document) });
+            return Err(ImportError::Form { found: crate::json::a_kind(document) });
         }
     }
     Ok(imported)
@@ -132,7 +132,7 @@ impl ImportedDefinitions {
 
     fn read(&mut self, entry: &Value, pointer: String, server: Option<String>) {
         let Value::Object(fields) = entry else {
-            return self.reject(pointer, None, &DefinitionError::Form(crate::call::kind(entry)));
+            return self.reject(pointer, None, &DefinitionError::Form(crate::json::a_kind(entry)));
         };
         let server = server_of(fields).or(server);
         let Some((key, declarations)) = gemini::declarations(entry) else {
@@ -145,7 +145,7 @@ impl ImportedDefinitions {
             let pointer = format!("{pointer}/{key}/{index}");
             match declaration {
                 Value::Object(fields) => self.add(gemini::definition(fields), fields, pointer, server.clone()),
-                other => self.reject(pointer, None, &DefinitionError::Form(crate::call::kind(other))),
+                other => self.reject(pointer, None, &DefinitionError::Form(crate::json::a_kind(other))),
             }
         }
     }

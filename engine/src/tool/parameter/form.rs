@@ -106,7 +106,7 @@ pub fn parameters_schema(declared: &Value) -> Result<Value, ParameterError> {
         Value::Object(fields) if is_map(fields) => map_schema(fields),
         Value::Object(_) => argument_schema(declared),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            Err(ParameterError::Form { found: crate::call::kind(declared) })
+            Err(ParameterError::Form { found: crate::json::a_kind(declared) })
         }
     }
 }
@@ -117,7 +117,7 @@ pub fn parameters_schema(declared: &Value) -> Result<Value, ParameterError> {
 /// It cannot hold for an object, or keeps its parameters where no validator looks for them.
 pub(in crate::tool) fn argument_schema(schema: &Value) -> Result<Value, ParameterError> {
     let Value::Object(fields) = schema else {
-        return Err(ParameterError::Form { found: crate::call::kind(schema) });
+        return Err(ParameterError::Form { found: crate::json::a_kind(schema) });
     };
     if let Some(found) = other_type(fields.get("type")) {
         return Err(ParameterError::RootType { found });

@@ -19,7 +19,7 @@ const SYNONYMS: [(&str, &str); 4] = [
 pub(in crate::tool) fn parameter_of(record: &Value, index: usize) -> Result<ToolParameterInfo, ParameterError> {
     let broken = |reason: String| ParameterError::Record { place: index + 1, reason };
     let Value::Object(fields) = record else {
-        return Err(broken(format!("it must be an object, not {}", crate::call::kind(record))));
+        return Err(broken(format!("it must be an object, not {}", crate::json::a_kind(record))));
     };
     let is_unread = |key: &str| key.to_ascii_lowercase().contains("schema") && key != "items_schema";
     if let Some((key, _)) = fields.iter().find(|(key, value)| is_unread(key) && !value.is_null()) {
