@@ -94,7 +94,8 @@ impl Dialect {
             Self::Anthropic => anthropic::messages(&outcome.results),
             Self::Native => native::messages(&outcome.results),
         };
-        messages.extend(outcome.results.iter().flat_map(|result| result.result.post_history_messages.clone()));
+        let after = outcome.results.iter().flat_map(|result| &result.result.post_history_messages);
+        messages.extend(after.map(|message| message.to().unwrap_or_else(|_| message.as_str().into())));
         messages
     }
 }

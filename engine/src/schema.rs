@@ -4,6 +4,7 @@
 //! bad, and a bad schema disables only its tool.
 
 mod message;
+mod output;
 
 use std::fmt;
 
@@ -12,6 +13,8 @@ use serde_json::Value;
 
 use crate::call::Arguments;
 use crate::result::{CallError, ErrorCode};
+
+pub(crate) use output::{OutputFault, OutputSchema};
 
 /// Steps back that one search of a pattern may take.
 const MAX_BACKTRACKS: usize = 20_000;

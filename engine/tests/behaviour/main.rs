@@ -23,4 +23,5 @@ mod panics;
 mod permits;
 mod properties;
 mod replacing;
+mod results;
 mod stop_flag;
