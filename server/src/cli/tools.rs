@@ -45,6 +45,9 @@ impl Tools {
             for rejected in &provider.rejected {
                 say(&format!("tool {}.{} is left out: {}", provider.name, rejected.name, rejected.reason));
             }
+            for warning in &provider.warnings {
+                say(&format!("tool {}.{}: {}", provider.name, warning.name, warning.message));
+            }
         }
         app.close(Duration::ZERO).await;
         print(&serde_json::to_string_pretty(&definitions)?)?;

@@ -12,8 +12,11 @@ pub(crate) struct LimitsConfig {
     max_batch_calls: Option<usize>,
     max_argument_bytes: Option<usize>,
     max_argument_depth: Option<usize>,
+    max_result_chars: Option<usize>,
     max_result_text_bytes: Option<usize>,
     max_result_bytes: Option<usize>,
+    max_kept_result_bytes: Option<usize>,
+    kept_result_ttl_ms: Option<u64>,
     max_in_flight: Option<usize>,
     max_batches: Option<usize>,
     tool_timeout_default_ms: Option<u64>,
@@ -29,8 +32,10 @@ impl LimitsConfig {
             (&mut limits.max_batch_calls, self.max_batch_calls),
             (&mut limits.max_argument_bytes, self.max_argument_bytes),
             (&mut limits.max_argument_depth, self.max_argument_depth),
+            (&mut limits.max_result_chars, self.max_result_chars),
             (&mut limits.max_result_text_bytes, self.max_result_text_bytes),
             (&mut limits.max_result_bytes, self.max_result_bytes),
+            (&mut limits.max_kept_result_bytes, self.max_kept_result_bytes),
             (&mut limits.max_in_flight, self.max_in_flight),
             (&mut limits.max_batches, self.max_batches),
             (&mut limits.max_tools_per_provider, self.max_tools_per_provider),
@@ -40,6 +45,7 @@ impl LimitsConfig {
                 *limit = configured;
             }
         }
+        set_millis(&mut limits.kept_result_ttl, self.kept_result_ttl_ms);
         set_millis(&mut limits.tool_timeout_default, self.tool_timeout_default_ms);
         limits
     }
