@@ -202,7 +202,7 @@ impl Dialect {
             Self::Mcp => mcp::messages(results, media),
             Self::Native => native::messages(results, ids),
         };
-        messages.extend(results.iter().flat_map(|result| &result.result.post_history_messages).map(JsonText::from));
+        messages.extend(results.iter().flat_map(|result| &result.result.post_history_messages).cloned());
         messages
     }
 

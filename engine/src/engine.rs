@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::metrics::{EngineMetrics, ToolLabels};
 use crate::provider::HostPort;
 use crate::registry::RoutingTable;
+use crate::result::KeptResults;
 
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
@@ -22,6 +23,8 @@ pub(crate) struct Engine {
     pub(crate) metrics: EngineMetrics,
     pub(crate) labels: Arc<ToolLabels>,
     pub(crate) batches: BatchesInFlight,
+    /// Results that were cut, whole.
+    pub(crate) kept: KeptResults,
     /// Counts everything that has to end before the engine has: batches, and the tasks of providers that drain.
     pub(crate) tracker: TaskTracker,
     /// Ends what still drains when the engine closes.
@@ -46,6 +49,7 @@ impl Engine {
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
+            kept: KeptResults::new(limits.max_kept_result_bytes, limits.kept_result_ttl),
             limits,
             batches: BatchesInFlight::default(),
             tracker: TaskTracker::new(),
@@ -55,8 +59,9 @@ impl Engine {
         }
     }
 
-    /// Hands what calls have counted over to the recorder.
+    /// Hands what calls have counted over to the recorder, and drops results whose time is over.
     pub(crate) fn publish_metrics(&self) {
+        self.kept.purge();
         self.metrics.publish();
         self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }

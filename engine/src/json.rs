@@ -3,6 +3,9 @@
 //! Owns [`JsonText`]. The text is the truth: integers keep all their digits and keys their order, because nothing is
 //! re-printed between the model, the tool and the history.
 
+pub(crate) mod finite;
+pub(crate) mod lossy;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,8 +34,10 @@ impl JsonText {
     /// Prints any serialisable value.
     ///
     /// # Errors
-    /// Fails when the value has no JSON form, such as a map whose keys are not text.
+    /// Fails when the value has no JSON form, such as a map whose keys are not text, or NaN and infinite numbers, which a
+    /// plain printer would turn into `null`.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        finite::check(value).map_err(serde::ser::Error::custom)?;
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
@@ -184,6 +189,12 @@ mod tests {
         let object = JsonText::object([("a\"b", JsonText::string("x\ny")), ("n", JsonText::array([big]))]);
         assert_eq!(object.as_str(), r#"{"a\"b":"x\ny","n":[653247040368672768123456789]}"#);
         assert_eq!(JsonText::object([]).as_str(), "{}");
+    }
+
+    #[test]
+    fn numbers_without_a_json_form_are_refused_and_never_become_null() {
+        assert!(JsonText::from_serialize(&[1.0, f64::NAN]).is_err());
+        assert_eq!(JsonText::from_serialize(&[1.5, 2.0]).unwrap().as_str(), "[1.5,2.0]");
     }
 
     #[test]

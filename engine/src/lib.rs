@@ -66,11 +66,11 @@ pub use provider::{
     Backoff, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind, ProviderSettings,
     Reason, ToolProvider,
 };
-pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry};
+pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning};
 pub use result::{
-    BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, Repair, RepairKind,
-    ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder, format_error_result,
-    format_list_result, format_tool_result, media_reference, result_from_json,
+    BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,
+    RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,
+    format_error_result, format_list_result, format_tool_result, media_reference, result_from_json, result_from_mcp,
 };
 pub use schema::{ArgumentSchema, Loss, SchemaError, SchemaTarget};
 pub use tool::{

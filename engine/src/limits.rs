@@ -12,8 +12,17 @@ pub struct Limits {
     pub max_argument_bytes: usize,
     /// Depth of one call's arguments. Default 64.
     pub max_argument_depth: usize,
-    /// Bytes of one call's text result; longer text is cut in the middle. Default 256 KiB.
+    /// Characters of one call's text result for the model; longer text is cut in the middle and kept whole for a while,
+    /// see [`crate::ToolRegistry::kept_result`]. A tool may have a limit of its own. 0 is no limit but the one in bytes.
+    /// Default 65,536.
+    pub max_result_chars: usize,
+    /// Bytes of one call's text result, whatever its tool's limit in characters; longer text is cut in the middle, and
+    /// longer structured content is left out. Default 256 KiB.
     pub max_result_text_bytes: usize,
+    /// Bytes of all results that are kept whole because they were cut; the oldest go first. Default 64 MiB.
+    pub max_kept_result_bytes: usize,
+    /// How long a result that was cut is kept whole. 0 keeps none. Default 10 min.
+    pub kept_result_ttl: Duration,
     /// Bytes of one call's whole result, media included; a larger one fails its call. Default 16 MiB.
     pub max_result_bytes: usize,
     /// Calls in flight in the whole engine; those beyond are `overloaded` with `limit.in_flight`. Default 65,536.
@@ -42,7 +51,10 @@ impl Default for Limits {
             max_batch_calls: 128,
             max_argument_bytes: 1 << 20,
             max_argument_depth: 64,
+            max_result_chars: 65_536,
             max_result_text_bytes: 256 << 10,
+            max_kept_result_bytes: 64 << 20,
+            kept_result_ttl: Duration::from_secs(600),
             max_result_bytes: 16 << 20,
             max_in_flight: 65_536,
             max_batches: 16_384,

@@ -23,14 +23,14 @@ use crate::gate;
 use crate::limits::Limits;
 use crate::metrics;
 use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Standing, ToolProvider};
-use crate::result::{BatchOutcome, CallResult};
+use crate::result::{BatchOutcome, CallResult, KeptResult};
 use crate::tool::ToolSpec;
 
 pub use error::RegistryError;
 pub(crate) use handle::{Life, ProviderHandle};
 pub(crate) use permits::{Permits, QueueFull};
-pub use prepared::RejectedTool;
 pub(crate) use prepared::{Listing, PreparedTool, prepare};
+pub use prepared::{RejectedTool, ToolWarning};
 pub use status::{ProviderState, ProviderStatus};
 pub(crate) use table::{Route, RoutingTable, Starting};
 
@@ -219,6 +219,13 @@ impl ToolRegistry {
     /// Cancels every batch of a session. Says how many were in flight.
     pub fn cancel_session(&self, session: &SessionKey) -> usize {
         self.engine.batches.cancel_session(session)
+    }
+
+    /// The whole of a result that was cut, by the `reference` of its [`CallResult`]. Gone after
+    /// [`Limits::kept_result_ttl`], or earlier when newer ones need the room. A reference is hard to guess, but no secret:
+    /// whoever hands results out checks whose they are.
+    pub fn kept_result(&self, reference: &str) -> Option<Arc<KeptResult>> {
+        self.engine.kept.get(reference)
     }
 
     /// Hands what was counted over to the `metrics` recorder and brings the gauges up to date. The registry does so every

@@ -6,6 +6,7 @@
 mod coerce;
 mod message;
 mod optional;
+mod output;
 mod project;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::call::{Arguments, CallPolicy, Edits, reread};
 use crate::limits::Limits;
 use crate::result::{CallError, ErrorCode, Repair};
 
+pub(crate) use output::{OutputFault, OutputSchema};
 pub use project::{Loss, Projection, SchemaTarget, project, project_strict, strict_compatible};
 
 /// Rounds of coercion: a value that was decoded may hold values to be coerced.

@@ -80,6 +80,21 @@ pub(crate) fn cancelled(locale: Locale, code: ErrorCode) -> CallError {
     CallError::new(code, message)
 }
 
+/// Stands in the middle of a result that was cut. `whole` is the text before.
+pub(crate) fn left_out(locale: Locale, whole: &str, reference: Option<&str>) -> String {
+    let (chars, bytes) = (whole.chars().count(), whole.len());
+    match (locale, reference) {
+        (Locale::En, Some(reference)) => {
+            format!("\n[… middle left out; {chars} characters ({bytes} bytes) in all, kept whole as {reference} …]\n")
+        }
+        (Locale::En, None) => format!("\n[… middle left out; {chars} characters ({bytes} bytes) in all …]\n"),
+        (Locale::Zh, Some(reference)) => {
+            format!("\n[… 中间部分已省略，全文共 {chars} 个字符（{bytes} 字节），完整内容见 {reference} …]\n")
+        }
+        (Locale::Zh, None) => format!("\n[… 中间部分已省略，全文共 {chars} 个字符（{bytes} 字节） …]\n"),
+    }
+}
+
 pub(crate) fn panicked(locale: Locale) -> CallError {
     let message = match locale {
         Locale::En => "the tool failed with an internal error",

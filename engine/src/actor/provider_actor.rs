@@ -112,6 +112,9 @@ impl ProviderActor {
         for rejected in &listing.rejected {
             tracing::warn!(provider = %handle.name, tool = rejected.name, reason = rejected.reason, "tool left out");
         }
+        for warning in &listing.warnings {
+            tracing::warn!(provider = %handle.name, tool = warning.name, warning = warning.message, "tool has a fault");
+        }
         let next = Incarnation::new(&self.charge, &self.me, Arc::clone(&handle), listing.tools.clone());
         (Change::Up(handle, listing), self.current.replace(next))
     }

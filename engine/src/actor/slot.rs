@@ -132,6 +132,7 @@ impl Slot {
             reason: self.reason.clone(),
             tools: self.listing.tools.len(),
             rejected: self.listing.rejected.clone(),
+            warnings: self.listing.warnings.clone(),
             starts: self.starts,
             in_flight: 0,
         };

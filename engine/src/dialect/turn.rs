@@ -10,10 +10,13 @@ use super::IdRule;
 use crate::call::{Profile, RawArguments, read_arguments};
 use crate::json::JsonText;
 use crate::limits::Limits;
-use crate::result::CallResult;
+use crate::result::{CallResult, TextLimit, truncate_middle};
 
 /// The key under which arguments stand that are no JSON object, so that the history stays one that vendors take.
 const INVALID: &str = "invalid_arguments";
+
+/// Bytes of them that are kept.
+const MAX_INVALID_BYTES: usize = 64 << 10;
 
 /// What a model said in one reply.
 #[derive(Clone, Debug, Default)]
@@ -102,6 +105,6 @@ fn as_object(raw: &RawArguments) -> JsonText {
         RawArguments::Text(text) | RawArguments::CutOff(text) => text.to_string(),
         RawArguments::Absent => String::new(),
     };
-    let text = crate::result::truncate_middle(&text, limits.max_argument_bytes).unwrap_or(text);
+    let text = truncate_middle(&text, TextLimit::new(0, MAX_INVALID_BYTES), " […] ").unwrap_or(text);
     JsonText::object([(INVALID, JsonText::string(&text))])
 }

@@ -177,7 +177,7 @@ impl Future for CallRun {
                     let now = Instant::now();
                     let entered = self.entered.unwrap_or(now);
                     let settled = match returned {
-                        Ok(returned) => Settled::returned(returned, entered, now, &self.batch.engine.limits),
+                        Ok(returned) => Settled::returned(returned, entered, now, &self.batch, self.place),
                         Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
                     };
                     return self.finish(settled);

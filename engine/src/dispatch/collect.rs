@@ -76,6 +76,7 @@ struct Head<'a> {
 impl Head<'_> {
     fn result(self, batch: &RunningBatch, settled: Settled) -> CallResult {
         let mut result = settled.result;
+        let notes = settled.notes.map(|notes| *notes).unwrap_or_default();
         result.tool_name = Some(Arc::clone(&self.call.name));
         CallResult {
             index: self.index,
@@ -94,6 +95,8 @@ impl Head<'_> {
             repairs: self.repairs,
             executed: settled.executed,
             truncated: settled.truncated,
+            reference: notes.reference,
+            warnings: notes.warnings,
             duration: settled.ended.duration_since(batch.started),
         }
     }

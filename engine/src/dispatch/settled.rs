@@ -1,15 +1,21 @@
 //! Settled: the end of one call, before it becomes a result of its batch.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::limits::Limits;
+use super::RunningBatch;
+use crate::isolate;
 use crate::metrics::FailureKind;
 use crate::provider::InvokeResult;
+use crate::registry::PreparedTool;
 use crate::result::{
-    CallError, CallStatus, ErrorCode, Executed, Sent, ToolExecutionResult, ToolFailure, truncate_middle,
+    CallError, CallStatus, ErrorCode, Executed, Sent, Shortened, TextLimit, ToolExecutionResult, ToolFailure, shorten,
+    truncate_middle,
 };
+use crate::schema::OutputFault;
+use crate::text;
 
 /// The end of one call.
 #[derive(Debug)]
@@ -21,9 +27,18 @@ pub(crate) struct Settled {
     pub(super) executed: Executed,
     pub(super) failure: Option<FailureKind>,
     pub(super) truncated: bool,
+    pub(super) notes: Option<Box<Notes>>,
     /// When the tool's body was entered, if the call was seen to get that far.
     pub(super) entered: Option<Instant>,
     pub(super) ended: Instant,
+}
+
+/// What few results have.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Where the whole of a result that was cut is kept.
+    pub(super) reference: Option<Arc<str>>,
+    pub(super) warnings: Vec<String>,
 }
 
 // === impl Settled ===
@@ -38,16 +53,23 @@ impl Settled {
             executed,
             failure: None,
             truncated: false,
+            notes: None,
             entered: None,
             ended,
         }
     }
 
-    /// A call whose tool gave something back.
-    pub(super) fn returned(returned: InvokeResult, entered: Instant, ended: Instant, limits: &Limits) -> Self {
+    /// The call at `place` of the batch, whose tool gave something back.
+    pub(super) fn returned(
+        returned: InvokeResult,
+        entered: Instant,
+        ended: Instant,
+        batch: &RunningBatch,
+        place: usize,
+    ) -> Self {
         let settled = match returned {
-            Ok(result) => Self::ran(Box::new(result), ended, limits),
-            Err(failure) => Self::broke(failure, ended, limits),
+            Ok(result) => Self::ran(Box::new(result), ended, batch, place),
+            Err(failure) => Self::broke(failure, ended, batch),
         };
         Self { entered: Some(entered), ..settled }
     }
@@ -73,17 +95,24 @@ impl Settled {
         self.entered.map_or(Duration::ZERO, |entered| self.ended.duration_since(entered))
     }
 
-    fn ran(mut result: Box<ToolExecutionResult>, ended: Instant, limits: &Limits) -> Self {
-        if result.size() > limits.max_result_bytes {
-            let message = format!(
-                "the tool's result has {} bytes; at most {} are allowed",
-                result.size(),
-                limits.max_result_bytes
-            );
-            let error = CallError::new(ErrorCode::ToolResultInvalid, message);
-            return Self { failure: Some(FailureKind::Exception), ..Self::error(error, Executed::Yes, ended) };
+    fn ran(mut result: Box<ToolExecutionResult>, ended: Instant, batch: &RunningBatch, place: usize) -> Self {
+        let limit = batch.engine.limits.max_result_bytes;
+        let size = result.size();
+        if size > limit {
+            return Self::unusable(format!("the tool's result has {size} bytes; at most {limit} are allowed"), ended);
         }
-        let truncated = shorten(&mut result, limits.max_result_text_bytes);
+        result.lift_media();
+        let tool = batch.tool(place);
+        let warnings = match check_output(&result, tool) {
+            Ok(()) => Vec::new(),
+            Err(OutputFault::Mismatch(reason)) if tool.strict_output => {
+                return Self::unusable(format!("the tool ran, but its result cannot be used: {reason}"), ended);
+            }
+            Err(fault) => vec![fault.reason()],
+        };
+        let Shortened { truncated, reference } = shorten_result(&mut result, batch, place);
+        let has_notes = reference.is_some() || !warnings.is_empty();
+        let notes = has_notes.then(|| Box::new(Notes { reference, warnings }));
         if result.success {
             return Self {
                 status: CallStatus::Ok,
@@ -92,64 +121,74 @@ impl Settled {
                 executed: Executed::Yes,
                 failure: None,
                 truncated,
+                notes,
                 entered: None,
                 ended,
             };
         }
         result.effects.stop_after_execution = false;
         let message = match &result.error_message {
-            Some(message) => message.clone(),
-            None if result.content.is_empty() => "the tool failed without saying why".to_owned(),
-            None => result.content.clone(),
+            Some(message) if !message.trim().is_empty() => message.clone(),
+            _ if result.content.trim().is_empty() => "the tool failed without saying why".to_owned(),
+            _ => result.content.clone(),
         };
+        result.error_message = Some(message.clone());
         Self {
             result,
             truncated,
+            notes,
             failure: Some(FailureKind::Reported),
             ..Self::error(CallError::new(ErrorCode::ToolFailed, message), Executed::Yes, ended)
         }
     }
 
-    fn broke(failure: ToolFailure, ended: Instant, limits: &Limits) -> Self {
-        let executed = match failure.sent {
-            Sent::No => Executed::No,
-            Sent::Maybe | Sent::Yes => Executed::Unknown,
+    /// A call that ran to its end and gave back what cannot be a result.
+    fn unusable(message: String, ended: Instant) -> Self {
+        let error = CallError::new(ErrorCode::ToolResultInvalid, message);
+        Self { failure: Some(FailureKind::Exception), ..Self::error(error, Executed::Yes, ended) }
+    }
+
+    fn broke(failure: ToolFailure, ended: Instant, batch: &RunningBatch) -> Self {
+        let executed = match (failure.code, failure.sent) {
+            (_, Sent::No) => Executed::No,
+            // There was a result, so the tool has come to its end.
+            (ErrorCode::ToolResultInvalid, _) => Executed::Yes,
+            (_, Sent::Maybe | Sent::Yes) => Executed::Unknown,
         };
         let kind = match failure.code {
             ErrorCode::ProviderCrashed | ErrorCode::ProviderDown => FailureKind::Crash,
             _ => FailureKind::Exception,
         };
-        let shorter = truncate_middle(&failure.message, limits.max_result_text_bytes);
+        let limits = &batch.engine.limits;
+        let limit = TextLimit::new(limits.max_result_chars, limits.max_result_text_bytes);
+        let shorter = if limit.is_certainly_kept_by(&failure.message) {
+            None
+        } else {
+            let notice = text::left_out(batch.context.locale, &failure.message, None);
+            truncate_middle(&failure.message, limit, &notice)
+        };
         let truncated = shorter.is_some();
         let error = CallError::new(failure.code, shorter.map_or(failure.message, Into::into));
         Self { failure: Some(kind), truncated, ..Self::error(error, executed, ended) }
     }
 }
 
-/// Cuts what would stand in the history to `limit` bytes. Structured content without a text is cut as text, since half
-/// a JSON document is none.
-fn shorten(result: &mut ToolExecutionResult, limit: usize) -> bool {
-    let mut cut = false;
-    if let Some(shorter) = truncate_middle(&result.content, limit) {
-        result.content = shorter;
-        cut = true;
+/// Only structured content of successes is checked: a tool that failed has promised nothing, and `null` is no content.
+fn check_output(result: &ToolExecutionResult, tool: &PreparedTool) -> Result<(), OutputFault> {
+    let (Some(schema), Some(structured), true) = (&tool.output, &result.structured_content, result.success) else {
+        return Ok(());
+    };
+    if structured.as_str() == "null" {
+        return Ok(());
     }
-    if let Some(shorter) = result.error_message.as_deref().and_then(|message| truncate_middle(message, limit)) {
-        result.error_message = Some(shorter);
-        cut = true;
-    }
-    if let Some(shorter) = result.structured_content.as_ref().and_then(|json| truncate_middle(json.as_str(), limit)) {
-        if result.content.is_empty() {
-            result.content = shorter;
-        }
-        result.structured_content = None;
-        cut = true;
-    }
-    for item in &mut result.content_items {
-        if let Some(shorter) = item.text.as_deref().and_then(|text| truncate_middle(text, limit)) {
-            item.text = Some(shorter);
-            cut = true;
-        }
-    }
-    cut
+    let lifted: Vec<&str> = result.content_items.iter().filter_map(|item| item.pointer.as_deref()).collect();
+    isolate::catch(|| schema.check(structured, &lifted))
+        .unwrap_or_else(|_panic| Err(OutputFault::Unchecked("structured content could not be checked".to_owned())))
+}
+
+fn shorten_result(result: &mut ToolExecutionResult, batch: &RunningBatch, place: usize) -> Shortened {
+    let limit = TextLimit::new(batch.tool(place).max_result_chars, batch.engine.limits.max_result_text_bytes);
+    let call_id = batch.admitted[place].call.call_id.as_str();
+    let notice = |whole: &str, reference: Option<&str>| text::left_out(batch.context.locale, whole, reference);
+    shorten(result, call_id, limit, |whole| batch.engine.kept.keep(whole), notice)
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
-use crate::json::JsonText;
+use crate::json::{JsonText, finite};
 use crate::provider::InvokeResult;
-use crate::result::{ToolExecutionResult, result_from_json};
+use crate::result::{ErrorCode, ToolExecutionResult, ToolFailure, result_from_json};
 use crate::tool::{ExecutionClass, ToolDef, ToolParam, ToolSpec};
 
 /// What a handler may fail with: a sentence for the model, or any error.
@@ -94,7 +94,7 @@ impl FunctionTool {
     {
         Self::new(ToolDef::build(name, description, parameters).into(), move |invocation, _context| {
             let work = handler(invocation.arguments().json().clone());
-            async move { Ok(json_result(work.await)) }
+            async move { json_result(work.await) }
         })
     }
 
@@ -112,7 +112,7 @@ impl FunctionTool {
     {
         Self::new(ToolDef::build(name, description, parameters).into(), move |invocation, context| {
             let work = handler(context, invocation.arguments().json().clone());
-            async move { Ok(json_result(work.await)) }
+            async move { json_result(work.await) }
         })
     }
 
@@ -166,11 +166,18 @@ fn text_result(returned: Result<String, HandlerError>) -> ToolExecutionResult {
     }
 }
 
-pub(super) fn json_result<T: Serialize>(returned: Result<T, HandlerError>) -> ToolExecutionResult {
-    match returned.map(|value| JsonText::from_serialize(&value)) {
-        Ok(Ok(json)) => result_from_json(&json),
-        Ok(Err(error)) => ToolExecutionResult::failure(format!("marshal result: {error}")),
-        Err(error) => ToolExecutionResult::failure(error.to_string()),
+/// A value with a number that JSON cannot hold fails the call: printed, it would be `null` and look like a result.
+pub(super) fn json_result<T: Serialize>(returned: Result<T, HandlerError>) -> InvokeResult {
+    let value = match returned {
+        Ok(value) => value,
+        Err(error) => return Ok(ToolExecutionResult::failure(error.to_string())),
+    };
+    match JsonText::from_serialize(&value) {
+        Ok(json) => Ok(result_from_json(&json)),
+        Err(error) => match finite::check(&value) {
+            Err(not_finite) => Err(ToolFailure::new(ErrorCode::ToolResultInvalid, not_finite.to_string())),
+            Ok(()) => Ok(ToolExecutionResult::failure(format!("marshal result: {error}"))),
+        },
     }
 }
 

@@ -38,7 +38,7 @@ impl FunctionTool {
             let work = invocation.arguments().to::<A>().map(|arguments| handler(context, arguments));
             async move {
                 match work {
-                    Ok(work) => Ok(json_result(work.await)),
+                    Ok(work) => json_result(work.await),
                     Err(error) => {
                         Ok(ToolExecutionResult::failure(format!("the arguments do not fit the tool's type: {error}")))
                     }

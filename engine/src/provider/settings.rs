@@ -29,6 +29,9 @@ pub struct ProviderSettings {
     pub backoff: Backoff,
     /// Names of its tools that are neither listed nor callable.
     pub disabled_tools: Vec<String>,
+    /// Whether a success whose structured content does not fit its tool's output schema fails its call; otherwise the
+    /// result carries a warning. Default false.
+    pub strict_output: bool,
 }
 
 /// Waiting between attempts: `first`, then twice as long each time, up to `max`; back to `first` after an incarnation
@@ -56,6 +59,7 @@ impl Default for ProviderSettings {
             close_timeout: Duration::from_secs(5),
             backoff: Backoff { first: Duration::from_millis(100), max: Duration::from_secs(30) },
             disabled_tools: Vec::new(),
+            strict_output: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
-use crate::schema::ArgumentSchema;
+use crate::schema::{ArgumentSchema, OutputSchema};
 use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
@@ -21,6 +21,12 @@ pub(crate) struct PreparedTool {
     pub(crate) wanted_name: Arc<str>,
     pub(crate) name_form: NameForm,
     pub(crate) schema: ArgumentSchema,
+    /// Of structured results, where there is one that can be used.
+    pub(crate) output: Option<OutputSchema>,
+    /// Whether structured content that does not fit fails its call.
+    pub(crate) strict_output: bool,
+    /// Characters of a result that the model may see; 0 is no limit.
+    pub(crate) max_result_chars: usize,
     pub(crate) class: ExecutionClass,
     pub(crate) timeout: Duration,
     pub(crate) permits: Option<Arc<Permits>>,
@@ -38,11 +44,28 @@ pub struct RejectedTool {
     pub reason: String,
 }
 
+/// Something about a tool that works all the same.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ToolWarning {
+    /// Its name within its provider.
+    pub name: String,
+    /// What is not as it should be.
+    pub message: String,
+}
+
 /// The tools of one incarnation, in the order of the listing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<PreparedTool>>,
     pub(crate) rejected: Vec<RejectedTool>,
+    pub(crate) warnings: Vec<ToolWarning>,
+}
+
+/// The compiled schemas of one tool.
+struct Schemas {
+    arguments: ArgumentSchema,
+    output: Option<OutputSchema>,
 }
 
 /// Makes a listing callable. A bad tool is left out, with its reason, and harms no other.
@@ -66,15 +89,32 @@ pub(crate) fn prepare(
         }
         match check(&spec, &listing, limits) {
             Err(reason) => listing.rejected.push(RejectedTool { name: spec.name.to_string(), reason }),
-            Ok(schema) => {
+            Ok(arguments) => {
+                let output = listing.output_schema(&spec);
+                let schemas = Schemas { arguments, output };
                 let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
                 let tool =
-                    known.map_or_else(|| Arc::new(build(spec, schema, handle, settings, limits, labels)), Arc::clone);
+                    known.map_or_else(|| Arc::new(build(spec, schemas, handle, settings, limits, labels)), Arc::clone);
                 listing.tools.push(tool);
             }
         }
     }
     listing
+}
+
+// === impl Listing ===
+
+impl Listing {
+    /// A bad output schema costs its checks, not its tool.
+    fn output_schema(&mut self, spec: &ToolSpec) -> Option<OutputSchema> {
+        match OutputSchema::compile(spec.output_schema.as_ref()?) {
+            Ok(schema) => Some(schema),
+            Err(message) => {
+                self.warnings.push(ToolWarning { name: spec.name.to_string(), message });
+                None
+            }
+        }
+    }
 }
 
 fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<ArgumentSchema, String> {
@@ -92,7 +132,7 @@ fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<Argument
 
 fn build(
     spec: ToolSpec,
-    schema: ArgumentSchema,
+    schemas: Schemas,
     handle: &Arc<ProviderHandle>,
     settings: &ProviderSettings,
     limits: &Limits,
@@ -104,7 +144,10 @@ fn build(
         origin: Arc::new(origin),
         wanted_name: settings.name_form.wanted(&handle.name, &spec.name).into(),
         name_form: settings.name_form,
-        schema,
+        schema: schemas.arguments,
+        output: schemas.output,
+        strict_output: settings.strict_output,
+        max_result_chars: spec.max_result_chars.unwrap_or(limits.max_result_chars),
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
         permits: spec.max_in_flight.map(permits),

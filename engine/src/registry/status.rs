@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::RejectedTool;
+use super::{RejectedTool, ToolWarning};
 
 /// A provider, as people and programs see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +24,9 @@ pub struct ProviderStatus {
     /// Tools that are left out, with the reason for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<RejectedTool>,
+    /// What is not as it should be with tools that work all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<ToolWarning>,
     /// How many incarnations have started.
     pub starts: u32,
     /// Calls in flight.

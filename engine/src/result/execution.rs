@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::content::object_size;
 use super::{ContentItem, history};
 use crate::json::JsonText;
 
@@ -18,12 +19,12 @@ pub struct ToolExecutionResult {
     pub content: String,
     /// What went wrong, when `success` is false.
     pub error_message: Option<String>,
-    /// Structured result of any JSON type.
+    /// Structured result of any JSON type. `null` is a tool that gave `null` back, which says nothing to the model.
     pub structured_content: Option<JsonText>,
     /// Pictures, sound and other items.
     pub content_items: Vec<ContentItem>,
     /// Messages that the tool wants in the history after its result, in the caller's own form.
-    pub post_history_messages: Vec<Value>,
+    pub post_history_messages: Vec<JsonText>,
     /// Whatever else the tool says; goes to the caller, never to the model.
     pub metadata: Map<String, Value>,
     /// What the result asks of the batch and the session.
@@ -77,5 +78,7 @@ impl ToolExecutionResult {
             + self.error_message.as_ref().map_or(0, String::len)
             + self.structured_content.as_ref().map_or(0, |json| json.as_str().len())
             + self.content_items.iter().map(ContentItem::size).sum::<usize>()
+            + self.post_history_messages.iter().map(|message| message.as_str().len()).sum::<usize>()
+            + object_size(&self.metadata)
     }
 }

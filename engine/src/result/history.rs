@@ -1,9 +1,25 @@
 //! The text of a result for the model's history.
 
 use super::{ContentItem, ContentType, ToolExecutionResult};
+use crate::json::JsonText;
 
 /// Stands where a tool gave nothing back: vendors refuse empty results.
 pub(crate) const EMPTY_RESULT: &str = "(no output)";
+
+/// What of a result stands in the history: the first that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// The text, and a line for each of the media beside it.
+    Content,
+    /// The structured content, and whatever items there are.
+    Structured,
+    /// The items alone.
+    Items,
+    /// What went wrong.
+    Error,
+    /// Nothing at all; a placeholder stands for it.
+    Nothing,
+}
 
 /// The name under which the `n`th item (from 1) of a call's result stands in the history (seed 000).
 pub fn media_reference(call_id: &str, n: usize) -> String {
@@ -11,23 +27,52 @@ pub fn media_reference(call_id: &str, n: usize) -> String {
 }
 
 /// Content, then item summaries, then structured content, then the error. Media are named beside a text of its own
-/// too, else the model could not tell which picture belongs to which result.
+/// too, else the model could not tell which picture belongs to which result; so are those that were lifted out of the
+/// structured content, beside what is left of it.
 pub(super) fn text(result: &ToolExecutionResult, call_id: &str) -> String {
-    if !result.content.trim().is_empty() {
-        let media = summaries(result, call_id, |item| item.content_type != ContentType::Text);
-        return if media.is_empty() { result.content.clone() } else { format!("{}\n{media}", result.content) };
+    match Shown::of(result) {
+        Shown::Content => {
+            let media = summaries(result, call_id, |item| item.content_type != ContentType::Text);
+            joined(&result.content, &media)
+        }
+        Shown::Structured => {
+            let structured = result.structured_content.as_ref().map_or("", JsonText::as_str);
+            joined(structured, &summaries(result, call_id, |_| true))
+        }
+        Shown::Items => summaries(result, call_id, |_| true),
+        Shown::Error => result.error_message.clone().unwrap_or_default(),
+        Shown::Nothing => EMPTY_RESULT.to_owned(),
     }
-    let items = summaries(result, call_id, |_| true);
-    if !items.trim().is_empty() {
-        return items;
+}
+
+// === impl Shown ===
+
+impl Shown {
+    pub(super) fn of(result: &ToolExecutionResult) -> Self {
+        let is_null = result.structured_content.as_ref().is_none_or(|json| json.as_str() == "null");
+        let was_lifted = result.content_items.iter().any(|item| item.pointer.is_some());
+        if !result.content.trim().is_empty() {
+            Self::Content
+        } else if was_lifted && !is_null {
+            Self::Structured
+        } else if result.content_items.iter().any(says_something) {
+            Self::Items
+        } else if !is_null {
+            Self::Structured
+        } else if result.error_message.as_deref().is_some_and(|message| !message.trim().is_empty()) {
+            Self::Error
+        } else {
+            Self::Nothing
+        }
     }
-    if let Some(structured) = &result.structured_content {
-        return structured.as_str().to_owned();
-    }
-    match result.error_message.as_deref() {
-        Some(message) if !message.trim().is_empty() => message.to_owned(),
-        _ => EMPTY_RESULT.to_owned(),
-    }
+}
+
+fn says_something(item: &ContentItem) -> bool {
+    item.content_type != ContentType::Text || item.text.as_deref().is_none_or(|text| !text.trim().is_empty())
+}
+
+fn joined(text: &str, media: &str) -> String {
+    if media.is_empty() { text.to_owned() } else { format!("{text}\n{media}") }
 }
 
 fn summaries(result: &ToolExecutionResult, call_id: &str, wanted: fn(&ContentItem) -> bool) -> String {
@@ -35,34 +80,10 @@ fn summaries(result: &ToolExecutionResult, call_id: &str, wanted: fn(&ContentIte
         .content_items
         .iter()
         .enumerate()
-        .filter(|(_, item)| wanted(item))
+        .filter(|(_, item)| wanted(item) && says_something(item))
         .map(|(index, item)| item.summary(&media_reference(call_id, index + 1)))
         .collect();
     lines.join("\n")
-}
-
-/// Cuts the middle out of `text` so that at most `limit` bytes are left, on character boundaries, and says so.
-///
-/// Gives nothing when the text is short enough already.
-pub(crate) fn truncate_middle(text: &str, limit: usize) -> Option<String> {
-    if text.len() <= limit {
-        return None;
-    }
-    let notice = format!("\n[… {} of {} bytes left out …]\n", text.len().saturating_sub(limit), text.len());
-    let keep = limit.saturating_sub(notice.len());
-    let head = floor_char_boundary(text, keep - keep / 3);
-    let tail = ceil_char_boundary(text, text.len() - keep / 3);
-    let mut cut = format!("{}{notice}{}", &text[..head], &text[tail..]);
-    cut.truncate(floor_char_boundary(&cut, limit));
-    Some(cut)
-}
-
-fn floor_char_boundary(text: &str, to: usize) -> usize {
-    (0..=to.min(text.len())).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
-}
-
-fn ceil_char_boundary(text: &str, from: usize) -> usize {
-    (from..=text.len()).find(|index| text.is_char_boundary(*index)).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -95,7 +116,7 @@ mod tests {
     #[test]
     fn pictures_are_named_and_their_bytes_stay_out() {
         let result = ToolExecutionResult { content_items: vec![picture()], ..ToolExecutionResult::success("drawn") };
-        assert_eq!(result.history_content("c1"), "drawn\n[image tool_result:c1:1, result.png, image/png]");
+        assert_eq!(result.history_content("c1"), "drawn\n[image tool_result:c1:1, result.png, image/png, 8 bytes]");
     }
 
     #[test]
@@ -104,11 +125,21 @@ mod tests {
     }
 
     #[test]
-    fn cut_text_keeps_head_and_tail_within_the_limit() {
-        let text = format!("头{}尾", "字".repeat(1000));
-        let cut = truncate_middle(&text, 300).unwrap();
-        assert!(cut.len() <= 300, "{}", cut.len());
-        assert!(cut.starts_with('头') && cut.ends_with('尾') && cut.contains("left out"), "{cut}");
-        assert_eq!(truncate_middle("short", 300), None);
+    fn media_that_were_lifted_stand_beside_the_json_that_they_came_from() {
+        let json = JsonText::parse(r#"{"a": ["data:image/png;base64,AAAA", 1]}"#).unwrap();
+        let mut result = ToolExecutionResult::structured(json);
+        result.lift_media();
+        assert_eq!(
+            result.history_content("c1"),
+            "{\"a\": [\"[image 1: image/png, 3 bytes]\", 1]}\n[image tool_result:c1:1, image/png, 3 bytes]"
+        );
+    }
+
+    #[test]
+    fn structured_null_is_nothing_to_say() {
+        let result = ToolExecutionResult::structured(JsonText::parse("null").unwrap());
+        assert_eq!(result.history_content("c1"), EMPTY_RESULT);
+        let failed = ToolExecutionResult { error_message: Some("broken".into()), success: false, ..result };
+        assert_eq!(failed.history_content("c1"), "broken");
     }
 }

@@ -1,82 +1,184 @@
-//! From the JSON that a handler returned to a ToolExecutionResult (seed 000, "Return Value").
+//! From the JSON that a handler or a server returned to a ToolExecutionResult (seed 000, "Return Value").
 
-use indexmap::IndexMap;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::{ContentItem, ToolExecutionResult};
-use crate::json::JsonText;
+use super::blocks::{RawObject, looks_like_blocks, read_items, text_at, value_of};
+use super::{ContentItem, ContentType, ToolExecutionResult};
+use crate::json::{JsonText, lossy};
 
-/// The keys of a returned object that mean something to the engine; all others are structured content.
-const KNOWN_KEYS: [&str; 10] = [
+/// Messages that one result may add to the history.
+const MAX_POST_HISTORY_MESSAGES: usize = 256;
+
+/// The keys of a returned object that always mean something to the engine; all others are structured content.
+const KNOWN_KEYS: [&str; 12] = [
     "success",
+    "isError",
+    "is_error",
     "content",
-    "message",
     "error_message",
-    "error",
     "structured_content",
+    "structuredContent",
     "content_items",
     "post_history_messages",
     "metadata",
     "stop_after_execution",
+    "_meta",
 ];
-
-/// Values stay as text, so that no digit of theirs is lost.
-type RawObject<'a> = IndexMap<String, &'a RawValue>;
 
 struct InvalidResult(String);
 
-/// Makes a result of the JSON that a tool returned.
+/// Makes a result of the JSON that a tool returned. Never panics, and keeps every digit.
 ///
-/// - text is the content; `null` is a success with nothing to say;
-/// - an object may carry `success`, `content` (else `message`), `error_message` (else `error`), `structured_content`,
-///   `content_items`, `post_history_messages`, `metadata` and `stop_after_execution`; with no `structured_content` all
-///   its other keys are the structured content, so that nothing is lost;
+/// - text is the content; `null` is a success with nothing to say, whose structured content is `null`;
+/// - an object may carry `success` (or `is_error`), `content` (else `message`), `error_message` (else `error`),
+///   `structured_content`, `content_items`, `post_history_messages`, `metadata` and `stop_after_execution`; with no
+///   `structured_content` all its other keys are the structured content, so that nothing is lost;
+/// - an object may also be a result of MCP: `content` a list of blocks, `isError`, `structuredContent`, `_meta`. Text
+///   blocks are joined by line breaks, all others become items. What else stands beside them is metadata;
 /// - anything else is structured content.
 ///
-/// `stop_after_execution` must be a boolean; any other type, and items that cannot be read, give a failed result.
+/// A block or item that is unknown or broken becomes an item of type `unknown` and fails nothing. A
+/// `stop_after_execution`, `success` or `isError` that is no boolean, and messages for the history that are no list, give
+/// a failed result. Media are lifted out of text and structured content: see [`ToolExecutionResult::lift_media`].
 pub fn result_from_json(json: &JsonText) -> ToolExecutionResult {
+    let mut result = read(json).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason));
+    result.lift_media();
+    result
+}
+
+/// Makes a result of a `CallToolResult` of MCP, which can ask for nothing but what MCP knows: keys of Toolyard's own,
+/// such as `stop_after_execution`, mean nothing in it.
+///
+/// Anything but an object is read as by [`result_from_json`].
+pub fn result_from_mcp(json: &JsonText) -> ToolExecutionResult {
+    const KEYS: [&str; 4] = ["content", "isError", "structuredContent", "_meta"];
+    let mut result = match serde_json::from_str::<RawObject<'_>>(json.as_str()) {
+        Ok(object) => {
+            let (known, others): (RawObject<'_>, RawObject<'_>) =
+                object.into_iter().partition(|(key, _)| KEYS.contains(&key.as_str()));
+            let mut result =
+                from_object(known).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason));
+            add_missing(&mut result.metadata, &others);
+            result
+        }
+        Err(_) => return result_from_json(json),
+    };
+    result.lift_media();
+    result
+}
+
+fn read(json: &JsonText) -> Result<ToolExecutionResult, InvalidResult> {
     let text = json.as_str();
+    let unreadable =
+        |error: &dyn std::fmt::Display| InvalidResult(format!("the tool's result cannot be read: {error}"));
     match text.as_bytes().first() {
-        Some(b'n') => ToolExecutionResult::success(""),
-        Some(b'"') => match json.to::<String>() {
-            Ok(content) => ToolExecutionResult::success(content),
-            Err(error) => ToolExecutionResult::failure(format!("the tool's result cannot be read: {error}")),
-        },
-        Some(b'{') => match serde_json::from_str::<RawObject<'_>>(text) {
-            Ok(object) => {
-                from_object(object).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason))
-            }
-            Err(error) => ToolExecutionResult::failure(format!("the tool's result cannot be read: {error}")),
-        },
-        _ => ToolExecutionResult::structured(json.clone()),
+        Some(b'"') => lossy::string(text).map(ToolExecutionResult::success).ok_or_else(|| unreadable(&"bad text")),
+        Some(b'{') => from_object(serde_json::from_str(text).map_err(|error| unreadable(&error))?),
+        _ => Ok(ToolExecutionResult::structured(json.clone())),
     }
 }
 
 fn from_object(mut object: RawObject<'_>) -> Result<ToolExecutionResult, InvalidResult> {
-    let success = optional_boolean(&object, "success")?.unwrap_or(true);
+    let is_error = optional_boolean(&object, "isError")?.or(optional_boolean(&object, "is_error")?);
+    let success = optional_boolean(&object, "success")?.unwrap_or(true) && !is_error.unwrap_or(false);
     let stop = boolean(&object, "stop_after_execution")?;
+    let blocks = blocks(&object);
+    let is_mcp = is_mcp(&object, blocks.is_some());
     let mut result = ToolExecutionResult {
         success,
-        content: text(&object, "content").or_else(|| text(&object, "message")).unwrap_or_default(),
-        error_message: text(&object, "error_message").or_else(|| text(&object, "error")),
-        content_items: items(&object)?,
-        post_history_messages: list(&object, "post_history_messages")?,
-        metadata: object.get("metadata").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default(),
+        error_message: text(&object, "error_message"),
+        post_history_messages: post_history_messages(&object)?,
+        metadata: metadata(&object),
         ..ToolExecutionResult::default()
     };
+    match blocks {
+        Some(blocks) => take_blocks(&mut result, blocks),
+        None => result.content = text(&object, "content").unwrap_or_default(),
+    }
+    result.content_items.extend(content_items(&object));
+    // What is said in a fallback key is said once: where the key is not needed it stays structured content.
+    if result.content.is_empty()
+        && let Some(message) = text(&object, "message")
+    {
+        result.content = message;
+        object.shift_remove("message");
+    }
+    if !success && result.error_message.is_none() {
+        result.error_message = text(&object, "error");
+        if result.error_message.is_some() {
+            object.shift_remove("error");
+        }
+    }
     result.effects.stop_after_execution = stop && success;
     if !success && result.error_message.is_none() && !result.content.is_empty() {
         result.error_message = Some(result.content.clone());
     }
-    result.structured_content = match object.get("structured_content") {
-        Some(raw) => Some(JsonText::trusted(raw.get().into())),
-        None => {
-            object.retain(|key, _| !KNOWN_KEYS.contains(&key.as_str()));
-            if object.is_empty() { None } else { JsonText::from_serialize(&object).ok() }
-        }
-    };
+    take_structured(&mut result, object, is_mcp);
     Ok(result)
+}
+
+/// The blocks in `content`, when it is a list of some.
+fn blocks<'a>(object: &RawObject<'a>) -> Option<Vec<&'a RawValue>> {
+    let list: Vec<&RawValue> = serde_json::from_str(object.get("content")?.get()).ok()?;
+    let is_envelope = ["isError", "structuredContent", "is_error"].iter().any(|key| object.contains_key(*key));
+    (is_envelope || looks_like_blocks(&list)).then_some(list)
+}
+
+/// Whether the object is an envelope of MCP, whose other keys are no structured content.
+fn is_mcp(object: &RawObject<'_>, has_blocks: bool) -> bool {
+    object.contains_key("structuredContent")
+        || has_blocks && ["isError", "_meta", "resultType"].iter().any(|key| object.contains_key(*key))
+}
+
+fn take_blocks(result: &mut ToolExecutionResult, blocks: Vec<&RawValue>) {
+    let mut texts = Vec::new();
+    for item in read_items(&blocks) {
+        match item {
+            ContentItem { content_type: ContentType::Text, text, .. } => texts.extend(text),
+            media => result.content_items.push(media),
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    result.content = texts.join("\n");
+}
+
+fn take_structured(result: &mut ToolExecutionResult, mut object: RawObject<'_>, is_mcp: bool) {
+    let structured = ["structured_content", "structuredContent"].iter().find_map(|key| object.get(*key).copied());
+    object.retain(|key, raw| !KNOWN_KEYS.contains(&key.as_str()) && !is_empty_fallback(key, raw));
+    let is_null = structured.is_none_or(|raw| raw.get() == "null");
+    if is_mcp || !is_null {
+        add_missing(&mut result.metadata, &object);
+    } else if !object.is_empty() {
+        result.structured_content = serde_json::to_string(&object).ok().map(|text| JsonText::trusted(text.into()));
+        return;
+    }
+    result.structured_content = structured.map(|raw| JsonText::trusted(raw.get().into()));
+}
+
+/// `"error": null` beside a success says nothing.
+fn is_empty_fallback(key: &str, raw: &RawValue) -> bool {
+    matches!(key, "error" | "message") && matches!(raw.get(), "null" | "\"\"")
+}
+
+fn metadata(object: &RawObject<'_>) -> Map<String, Value> {
+    let mut metadata = match object.get("metadata").map(|raw| value_of(raw)) {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(metadata)) => metadata,
+        Some(other) => Map::from_iter([("metadata".to_owned(), other)]),
+    };
+    if let Some(meta) = object.get("_meta").filter(|raw| raw.get() != "null") {
+        metadata.insert("_meta".to_owned(), value_of(meta));
+    }
+    metadata
+}
+
+fn add_missing(metadata: &mut Map<String, Value>, others: &RawObject<'_>) {
+    for (key, raw) in others {
+        if !metadata.contains_key(key) {
+            metadata.insert(key.clone(), value_of(raw));
+        }
+    }
 }
 
 /// A key that may also be `null`.
@@ -100,27 +202,34 @@ fn boolean(object: &RawObject<'_>, key: &str) -> Result<bool, InvalidResult> {
 /// A text field; anything else is kept as its JSON, so that a number as content is still readable.
 fn text(object: &RawObject<'_>, key: &str) -> Option<String> {
     let raw = object.get(key)?.get();
-    let text = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
-    (raw != "null" && !text.is_empty()).then_some(text)
-}
-
-fn items(object: &RawObject<'_>) -> Result<Vec<ContentItem>, InvalidResult> {
-    list(object, "content_items")?
-        .into_iter()
-        .enumerate()
-        .map(|(index, item)| {
-            serde_json::from_value(item)
-                .map_err(|error| InvalidResult(format!("`content_items/{index}` in the tool's result: {error}")))
-        })
-        .collect()
-}
-
-fn list(object: &RawObject<'_>, key: &str) -> Result<Vec<Value>, InvalidResult> {
-    match object.get(key).map(|raw| raw.get()) {
-        None | Some("null") => Ok(Vec::new()),
-        Some(raw) => serde_json::from_str(raw)
-            .map_err(|_| InvalidResult(format!("`{key}` in the tool's result must be a list, not {}", kind(raw)))),
+    match kind(raw) {
+        "null" => None,
+        "text" => text_at(object, &[key]),
+        _ => Some(raw.to_owned()),
     }
+}
+
+/// A single item may stand without a list around it.
+fn content_items(object: &RawObject<'_>) -> Vec<ContentItem> {
+    match object.get("content_items") {
+        None => Vec::new(),
+        Some(raw) if raw.get() == "null" => Vec::new(),
+        Some(raw) => read_items(&serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![*raw])),
+    }
+}
+
+fn post_history_messages(object: &RawObject<'_>) -> Result<Vec<JsonText>, InvalidResult> {
+    const KEY: &str = "post_history_messages";
+    let messages: Vec<&RawValue> = match object.get(KEY).map(|raw| raw.get()) {
+        None | Some("null") => return Ok(Vec::new()),
+        Some(raw) => serde_json::from_str(raw)
+            .map_err(|_| InvalidResult(format!("`{KEY}` in the tool's result must be a list, not {}", kind(raw))))?,
+    };
+    if messages.len() > MAX_POST_HISTORY_MESSAGES {
+        let reason = format!("`{KEY}` in the tool's result has more than {MAX_POST_HISTORY_MESSAGES} messages");
+        return Err(InvalidResult(reason));
+    }
+    Ok(messages.into_iter().map(|message| JsonText::trusted(message.get().into())).collect())
 }
 
 fn kind(json: &str) -> &'static str {
@@ -135,48 +244,4 @@ fn kind(json: &str) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn read(value: Value) -> ToolExecutionResult {
-        result_from_json(&JsonText::from(value))
-    }
-
-    #[test]
-    fn stop_must_be_a_boolean_on_a_success() {
-        assert!(read(json!({"stop_after_execution": true})).effects.stop_after_execution);
-        assert!(!read(json!({"success": false, "stop_after_execution": true})).effects.stop_after_execution);
-        for wrong in [json!("true"), json!(1), json!(null), json!([true])] {
-            let result = read(json!({"content": "done", "stop_after_execution": wrong}));
-            assert!(!result.success && !result.effects.stop_after_execution, "{wrong}");
-            assert!(result.error_message.unwrap().contains("stop_after_execution"));
-        }
-    }
-
-    #[test]
-    fn a_nested_stop_flag_means_nothing() {
-        assert!(!read(json!({"data": {"stop_after_execution": true}})).effects.stop_after_execution);
-    }
-
-    #[test]
-    fn content_falls_back_to_message_and_other_keys_keep_their_digits() {
-        let json = JsonText::parse(r#"{"message": "done", "count": 653247040368672768123456789}"#).unwrap();
-        let result = result_from_json(&json);
-        assert_eq!(result.content, "done");
-        assert_eq!(result.structured_content.unwrap().as_str(), r#"{"count":653247040368672768123456789}"#);
-    }
-
-    #[test]
-    fn both_spellings_of_media_are_read() {
-        let result =
-            read(json!({"content_items": [{"content_type": "image", "base64": "AAAA", "mime_type": "image/png"}]}));
-        assert_eq!(result.content_items[0].image_base64(), Some(("image/png", "AAAA")));
-    }
-
-    #[test]
-    fn an_item_that_cannot_be_read_fails_the_call_and_names_it() {
-        let result = read(json!({"content_items": [{"type": "hologram"}]}));
-        assert!(result.error_message.unwrap().contains("content_items/0"));
-    }
-}
+mod tests;

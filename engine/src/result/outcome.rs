@@ -55,6 +55,10 @@ pub struct CallResult {
     pub executed: Executed,
     /// Whether the content was cut to the limit.
     pub truncated: bool,
+    /// Where the whole of it can be read back for a while, see [`crate::ToolRegistry::kept_result`].
+    pub reference: Option<Arc<str>>,
+    /// What is not as it should be with a result that counts all the same.
+    pub warnings: Vec<String>,
     /// From the start of the batch to the end of the call.
     pub duration: Duration,
 }
@@ -130,6 +134,12 @@ impl Serialize for CallResult {
         }
         if self.truncated {
             map.serialize_entry("truncated", &true)?;
+        }
+        if let Some(reference) = &self.reference {
+            map.serialize_entry("reference", reference)?;
+        }
+        if !self.warnings.is_empty() {
+            map.serialize_entry("warnings", &self.warnings)?;
         }
         map.serialize_entry("duration_ms", &milliseconds(self.duration))?;
         if !self.result.metadata.is_empty() {

@@ -62,6 +62,9 @@ pub struct ToolSpec {
     /// How many calls of this tool may run at once, first come first served; no limit of its own where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<NonZeroUsize>,
+    /// Characters of one result that the model may see; the engine's limit where absent, none of its own where 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_result_chars: Option<usize>,
 }
 
 /// How the calls of a tool are run, and so whom a slow one can harm.
@@ -147,6 +150,7 @@ impl ToolSpec {
             execution: None,
             timeout: None,
             max_in_flight: None,
+            max_result_chars: None,
         }
     }
 
@@ -183,6 +187,20 @@ impl ToolSpec {
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same tool, whose results the model sees up to this many characters; 0 is no limit of its own.
+    #[must_use]
+    pub fn with_max_result_chars(mut self, limit: usize) -> Self {
+        self.max_result_chars = Some(limit);
+        self
+    }
+
+    /// The same tool with this schema for its structured results.
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: Value) -> Self {
+        self.output_schema = Some(schema);
         self
     }
 

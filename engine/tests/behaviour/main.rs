@@ -26,4 +26,5 @@ mod permits;
 mod properties;
 mod repairs;
 mod replacing;
+mod results;
 mod stop_flag;

@@ -3,8 +3,8 @@
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ServerResult};
 use serde_json::{Map, Value};
 use toolyard::{
-    ContentItem, ContentType, ErrorCode, InvokeResult, JsonText, ToolAnnotation, ToolExecutionResult, ToolFailure,
-    ToolIcon, ToolInvocation, ToolSpec,
+    ErrorCode, InvokeResult, JsonText, ToolAnnotation, ToolExecutionResult, ToolFailure, ToolIcon, ToolInvocation,
+    ToolSpec, result_from_mcp,
 };
 
 /// One page of a listing.
@@ -85,29 +85,7 @@ pub(super) fn result(response: CallToolResponse) -> InvokeResult {
         return Err(broken("it asks for something that this client did not offer"));
     };
     let result = serde_json::to_value(result).map_err(|_| broken("its result cannot be read"))?;
-    let mut texts = Vec::new();
-    let mut items = Vec::new();
-    for block in result.get("content").and_then(Value::as_array).into_iter().flatten() {
-        match block.get("type").and_then(Value::as_str) {
-            Some("text") => texts.extend(text(block, "text")),
-            _ => items.push(item(block)),
-        }
-    }
-    let content = texts.join("\n");
-    let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
-    let mut converted = if is_error {
-        let mut failed = ToolExecutionResult::failure(content.clone());
-        failed.content = content;
-        failed
-    } else {
-        ToolExecutionResult::success(content)
-    };
-    converted.content_items = items;
-    converted.structured_content = result.get("structuredContent").map(JsonText::from);
-    if let Some(meta) = result.get("_meta") {
-        converted.metadata.insert("_meta".to_owned(), meta.clone());
-    }
-    Ok(converted)
+    Ok(result_from_mcp(&JsonText::from(result)))
 }
 
 /// A JSON-RPC error in answer to a call.
@@ -115,27 +93,6 @@ pub(super) fn refusal(error: &ErrorData) -> ToolExecutionResult {
     let mut refused = ToolExecutionResult::failure(error.message.to_string());
     refused.metadata.insert("jsonrpc_code".to_owned(), error.code.0.into());
     refused
-}
-
-fn item(block: &Value) -> ContentItem {
-    let resource = block.get("resource").unwrap_or(block);
-    let content_type = match block.get("type").and_then(Value::as_str) {
-        Some("image") => ContentType::Image,
-        Some("audio") => ContentType::Audio,
-        Some("resource_link") => ContentType::ResourceLink,
-        Some("resource") => ContentType::Resource,
-        _ => ContentType::Binary,
-    };
-    ContentItem {
-        content_type,
-        text: text(resource, "text"),
-        data: text(resource, "data").or_else(|| text(resource, "blob")),
-        uri: text(resource, "uri"),
-        mime_type: text(resource, "mimeType"),
-        name: text(resource, "name"),
-        description: text(resource, "description"),
-        ..ContentItem::default()
-    }
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {

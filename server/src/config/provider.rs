@@ -8,7 +8,7 @@ use toolyard::{NameForm, ProviderSettings};
 use toolyard_providers::{McpConfig, ScriptedConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
-pub(super) const COMMON_KEYS: [&str; 11] = [
+pub(super) const COMMON_KEYS: [&str; 12] = [
     "name",
     "kind",
     "required",
@@ -20,6 +20,7 @@ pub(super) const COMMON_KEYS: [&str; 11] = [
     "drain_ms",
     "close_timeout_ms",
     "disabled_tools",
+    "strict_output",
 ];
 
 /// One provider.
@@ -59,6 +60,8 @@ pub(super) struct CommonConfig {
     close_timeout_ms: Option<u64>,
     #[serde(default)]
     disabled_tools: Vec<String>,
+    #[serde(default)]
+    strict_output: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -93,6 +96,7 @@ impl ProviderConfig {
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);
+        settings.strict_output = common.strict_output;
         if let Some(max_queued) = common.max_queued {
             settings.max_queued = max_queued;
         }
