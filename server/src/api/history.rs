@@ -35,7 +35,7 @@ pub(super) async fn check(
         request.format.parse().map_err(|error: toolyard::HistoryError| unusable(error.to_string()))?;
     let mut options = HistoryOptions::of(form);
     if let Some(ids) = &request.ids {
-        options = options.with_ids(ids.parse().map_err(|error: toolyard::UnknownIdRule| unusable(error.to_string()))?);
+        options = options.with_ids(ids.parse()?);
     }
     let report = check_history(form, options, request.messages.get()).map_err(|error| unusable(error.to_string()))?;
     Ok(Json(report))

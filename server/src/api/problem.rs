@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use toolyard::{RegistryError, ReplyError};
+use toolyard::{RegistryError, ReplyError, UnknownIdRule};
 
 /// Why a request cannot be served.
 #[derive(Debug, Serialize)]
@@ -63,6 +63,12 @@ impl From<QueryRejection> for Problem {
 impl From<ReplyError> for Problem {
     fn from(error: ReplyError) -> Self {
         Self::bad_request("reply.unusable", error.to_string())
+    }
+}
+
+impl From<UnknownIdRule> for Problem {
+    fn from(error: UnknownIdRule) -> Self {
+        Self::bad_request("request.invalid", error.to_string())
     }
 }
 
