@@ -64,5 +64,8 @@ pub use result::{
     ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder, format_error_result,
     format_list_result, format_tool_result, media_reference, result_from_json,
 };
-pub use schema::{ArgumentSchema, SchemaError};
+pub use schema::{
+    ArgumentSchema, Loss, Normalised, Projection, SchemaError, SchemaTarget, normalise as normalise_schema,
+    project as project_schema, project_strict, strict_compatible, strip_titles,
+};
 pub use tool::{ExecutionClass, NameForm, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolSpec, model_name};

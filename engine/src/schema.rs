@@ -3,15 +3,26 @@
 //! Drafts by `$schema`, 2020-12 where it is absent. Nothing is ever fetched: a reference to the network makes the schema
 //! bad, and a bad schema disables only its tool.
 
+mod cost;
+mod draft;
 mod message;
+mod project;
+mod refs;
+mod titles;
+mod walk;
+mod words;
 
 use std::fmt;
 
-use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
 use crate::call::Arguments;
 use crate::result::{CallError, ErrorCode};
+
+pub use project::{Loss, Projection, SchemaTarget, project, project_strict, strict_compatible};
+pub use titles::strip_titles;
+pub use words::{Normalised, normalise};
 
 /// Steps back that one search of a pattern may take.
 const MAX_BACKTRACKS: usize = 20_000;
@@ -34,17 +45,16 @@ impl ArgumentSchema {
     /// Compiles a schema. Costs some ten microseconds: done when a tool is listed, never for a call.
     ///
     /// # Errors
-    /// Says what is wrong with the schema, and where.
+    /// Says what is wrong with the schema, and where; also when its references multiply beyond any use.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !(schema.is_object() || schema.is_boolean()) {
             let reason = format!("it must be an object, not {}", crate::call::kind(schema));
             return Err(SchemaError { reason });
         }
+        cost::check(schema).map_err(|reason| SchemaError { reason })?;
         let built = options().build(schema).or_else(|error| {
-            // Many generators write draft 4's `"exclusiveMinimum": true` whatever draft they name.
-            let is_draft_4 = error.instance_path().to_string().contains("/exclusiveM");
-            let again = is_draft_4.then(|| options().with_draft(Draft::Draft4).build(schema));
-            again.and_then(Result::ok).ok_or(error)
+            // Many generators write draft 4's `"exclusiveMinimum": true`, or a list under `items`, whatever draft they name.
+            options().build(&draft::modernise(schema)).map_err(|_| error)
         });
         let validator = built.map_err(|error| {
             let place = error.instance_path().to_string();
@@ -134,6 +144,28 @@ mod tests {
         let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": bound}});
         assert!(check(&schema, &json!({"n": 0})).is_err());
         assert!(check(&schema, &json!({"n": 1})).is_ok());
+    }
+
+    #[test]
+    fn a_list_under_items_means_a_tuple_in_any_draft() {
+        let schema =
+            json!({"properties": {"t": {"type": "array", "items": [{"type": "integer"}, {"type": "string"}]}}});
+        assert!(check(&schema, &json!({"t": [1, "a"]})).is_ok());
+        assert_eq!(check(&schema, &json!({"t": ["a", 1]})).unwrap_err().pointer.as_deref(), Some("/t/0"));
+    }
+
+    #[test]
+    fn a_schema_that_never_ends_is_refused() {
+        for schema in [json!({"$ref": "#"}), json!({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}})] {
+            let error = ArgumentSchema::compile(&schema).unwrap_err();
+            assert!(error.to_string().contains("refers to itself"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_searches_for_ever_fails_its_call_only() {
+        let schema = json!({"properties": {"s": {"type": "string", "pattern": "^(?=(a+)+$)b?(a+)+$"}}});
+        assert!(check(&schema, &json!({"s": "a".repeat(40) + "!"})).is_err());
     }
 
     #[test]
