@@ -14,6 +14,7 @@ mod inline;
 mod loss;
 mod mend;
 mod merge;
+mod soften;
 mod strict;
 mod tidy;
 
@@ -88,8 +89,12 @@ pub fn project(schema: &Value, target: SchemaTarget) -> Projection {
             mend::dangling(gemini_json::json_schema(mend::moved(rooted, &base), &mut losses), &mut losses)
         }
         SchemaTarget::Ollama => {
+            let told = losses.told();
             let mut inlined = inline::within(&mend::moved(rooted, &base), inline::MAX_BYTES, &mut losses);
-            fold::open_unevaluated(&mut inlined, &mut losses);
+            soften::unevaluated(&mut inlined, &mut losses);
+            if losses.told() > told {
+                soften::exclusions(&mut inlined, &mut losses);
+            }
             tidy::tidy(inlined, tidy::Names::Any, &mut losses)
         }
         SchemaTarget::OpenAi | SchemaTarget::OpenAiStrict | SchemaTarget::Whole => {

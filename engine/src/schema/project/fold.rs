@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::describe;
-use super::loss::{CUT, DESCRIBED, DROPPED, FOLDED, Losses};
+use super::loss::{CUT, DESCRIBED, FOLDED, Losses};
 use super::merge::{both, either, is_never, type_words};
+use super::{describe, soften};
 use crate::schema::refs::Refs;
 use crate::schema::walk;
 
@@ -52,21 +52,22 @@ pub(super) fn root(base: &Value, losses: &mut Losses) -> Value {
     }
     let mut folded = Value::Object(folded);
     if !composed.is_empty() {
-        open_unevaluated(&mut folded, losses);
+        soften::unevaluated(&mut folded, losses);
+        if refers_to_root(base) {
+            soften::exclusions(&mut folded, losses);
+        }
     }
     folded
 }
 
-/// What counts as evaluated changes wherever a schema has been changed: the keyword would refuse what is fine.
-pub(super) fn open_unevaluated(document: &mut Value, losses: &mut Losses) {
-    walk::each_mut(document, &mut |schema, pointer| {
-        let Value::Object(keywords) = schema else { return };
-        for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
-            if keywords.shift_remove(keyword).is_some() {
-                losses.add(pointer, keyword, DROPPED);
-            }
-        }
+fn refers_to_root(document: &Value) -> bool {
+    let refs = Refs::of(document);
+    let mut found = false;
+    walk::each(document, &mut |schema, _| {
+        let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| refs.resolve(schema, to));
+        found |= target.is_some_and(|target| std::ptr::eq(target, document));
     });
+    found
 }
 
 /// Folds one object schema of a document in which no reference has to be followed but those of `document`.

@@ -80,6 +80,10 @@ fn node(keywords: &mut Map<String, Value>, pointer: &str, losses: &mut Losses) {
             keywords.insert(bound.to_owned(), limit);
         }
     }
+    if keywords.contains_key("patternProperties") && keywords.shift_remove("additionalProperties").is_some() {
+        // It would now refuse the names that the patterns allowed.
+        losses.add(pointer, "additionalProperties", DROPPED);
+    }
     keywords.retain(|keyword, _| TAKEN.contains(&keyword.as_str()) || keyword == "propertyOrdering");
     describe::add(keywords, &sentences);
     without_booleans(keywords, pointer, losses);

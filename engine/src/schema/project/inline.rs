@@ -98,6 +98,10 @@ impl<'a> Inliner<'a, '_> {
                 copy.insert(keyword.clone(), value);
             }
         }
+        if keywords.contains_key("patternProperties") && !copy.contains_key("patternProperties") {
+            // It would now refuse the names that the patterns allowed.
+            copy.shift_remove("additionalProperties");
+        }
         let copy = match keywords.get("$ref").and_then(Value::as_str) {
             Some(reference) => self.referred(schema, reference, copy, pointer),
             None => Value::Object(copy),

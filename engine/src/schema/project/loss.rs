@@ -40,19 +40,27 @@ pub struct Loss {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     list: Vec<Loss>,
+    told: usize,
 }
 
 // === impl Losses ===
 
 impl Losses {
     pub(super) fn add(&mut self, pointer: &str, keyword: &str, note: &'static str) {
+        self.told += 1;
         let loss = Loss { pointer: pointer.to_owned(), keyword: keyword.to_owned(), note: note.to_owned() };
         if self.list.len() < MAX_LOSSES && !self.list.contains(&loss) {
             self.list.push(loss);
         }
     }
 
+    /// How often a loss was told, also of those that are not kept.
+    pub(super) fn told(&self) -> usize {
+        self.told
+    }
+
     pub(super) fn append(&mut self, more: Self) {
+        self.told += more.told;
         for loss in more.list {
             if self.list.len() < MAX_LOSSES && !self.list.contains(&loss) {
                 self.list.push(loss);

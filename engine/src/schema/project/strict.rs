@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::gemini::{is_null, types};
 use super::gemini_json::merge_parts;
 use super::loss::{DESCRIBED, DROPPED, FOLDED, Loss, Losses, NEVER, NOT_STRICT};
-use super::merge::{both, is_never};
+use super::merge::{both, is_never, type_words};
 use super::{Projection, describe, fold, mend, sort_required};
 use crate::schema::draft;
 use crate::schema::refs::Refs;
@@ -328,22 +328,18 @@ fn keep(node: &mut Map<String, Value>, keywords: &Map<String, Value>, words: &[&
 
 /// The same, or null.
 fn or_null(mut node: Map<String, Value>) -> Map<String, Value> {
-    let null = json!({"type": "null"});
+    let nothing = json!({"type": "null"});
     if let Some(Value::Array(forms)) = node.get_mut("anyOf") {
-        let has_null = |form: &Value| {
-            is_null(form)
-                || form.get("type").is_some_and(|kind| super::merge::type_words(kind).iter().any(|word| word == "null"))
-        };
-        if !forms.iter().any(has_null) {
-            forms.push(null);
+        if !forms.iter().any(takes_null) {
+            forms.push(nothing);
         }
         return node;
     }
     if node.contains_key("$ref") || node.contains_key("const") {
-        return Map::from_iter([("anyOf".to_owned(), json!([node, null]))]);
+        return Map::from_iter([("anyOf".to_owned(), json!([node, nothing]))]);
     }
     if let Some(kind) = node.get_mut("type") {
-        let mut words = super::merge::type_words(kind);
+        let mut words = type_words(kind);
         if !words.iter().any(|word| word == "null") {
             words.push("null".to_owned());
             *kind = json!(words);
@@ -355,4 +351,8 @@ fn or_null(mut node: Map<String, Value>) -> Map<String, Value> {
         values.push(Value::Null);
     }
     node
+}
+
+fn takes_null(form: &Value) -> bool {
+    form.get("type").is_some_and(|kind| type_words(kind).iter().any(|word| word == "null"))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::loss::{DROPPED, Losses, NAME, NEVER};
 use super::merge::{is_never, type_words};
-use super::{describe, fold, mend, sort_required};
+use super::{describe, mend, soften, sort_required};
 use crate::schema::walk;
 
 /// Which names properties may have.
@@ -18,12 +18,17 @@ pub(super) enum Names {
 
 /// Leaves out properties that admit nothing or whose names are refused, gives arrays `items`, writes `true` as `{}`.
 pub(super) fn tidy(mut schema: Value, names: Names, losses: &mut Losses) -> Value {
+    let mut widened: Vec<String> = Vec::new();
     let mut renamed = false;
     walk::each_mut(&mut schema, &mut |schema, pointer| {
         let Value::Object(keywords) = schema else { return };
-        leave_out(keywords, pointer, losses, |_, property| is_never(property), NEVER);
-        if names == Names::Legal {
-            renamed |= illegal_names(keywords, pointer, losses);
+        let mut is_wider = !leave_out(keywords, pointer, losses, |_, property| is_never(property), NEVER).is_empty();
+        if names == Names::Legal && illegal_names(keywords, pointer, losses) {
+            renamed = true;
+            is_wider = true;
+        }
+        if is_wider {
+            widened.push(pointer.to_owned());
         }
         as_objects(keywords);
         if let Some(kind) = keywords.get("type")
@@ -34,10 +39,15 @@ pub(super) fn tidy(mut schema: Value, names: Names, losses: &mut Losses) -> Valu
         }
     });
     if renamed {
-        fold::open_unevaluated(&mut schema, losses);
+        soften::unevaluated(&mut schema, losses);
     }
     sort_required(&mut schema);
-    mend::dangling(schema, losses)
+    let told = losses.told();
+    let mut schema = mend::dangling(schema, losses);
+    if losses.told() > told || widened.iter().any(|pointer| soften::matters(&schema, pointer)) {
+        soften::exclusions(&mut schema, losses);
+    }
+    schema
 }
 
 /// A property that cannot be declared can still be given: the object is opened for it, and its description names it.
