@@ -19,6 +19,9 @@ const MAX_TEXT: usize = 120_000;
 const MAX_ENUM_TEXT: usize = 15_000;
 const LONG_ENUM: usize = 250;
 
+/// Schemas that are read for one copy: alternatives inside alternatives multiply.
+const MAX_NODES: usize = 20_000;
+
 /// Formats of texts that the API knows.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
@@ -27,6 +30,7 @@ struct Strict<'l> {
     properties: usize,
     values: usize,
     text: usize,
+    nodes: usize,
 }
 
 /// Whether the schema can be sent with `strict: true` as it is (but for the order of `required`).
@@ -50,7 +54,7 @@ pub fn project_strict(schema: &Value) -> Result<Projection, Loss> {
     let base = draft::modernise(schema);
     let rooted = fold::root(&base, &mut losses);
     let document = mend::definitions_as_defs(mend::moved(rooted, &base));
-    let mut strict = Strict { losses: &mut losses, properties: 0, values: 0, text: 0 };
+    let mut strict = Strict { losses: &mut losses, properties: 0, values: 0, text: 0, nodes: 0 };
     let Value::Object(keywords) = &document else { return Err(refusal("", "")) };
     let mut root = strict.object(keywords, "", 1)?;
     if let Some(Value::Object(definitions)) = keywords.get("$defs") {
@@ -88,6 +92,10 @@ fn refusal(pointer: &str, keyword: &str) -> Loss {
 impl Strict<'_> {
     fn node(&mut self, schema: &Value, pointer: &str, level: usize) -> Result<Map<String, Value>, Loss> {
         let Value::Object(keywords) = schema else { return Err(refusal(pointer, "")) };
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(refusal(pointer, ""));
+        }
         let mut keywords = keywords.clone();
         merge_parts(&mut keywords, pointer, self.losses);
         if let Some(reference) = keywords.get("$ref").filter(|reference| reference.is_string()) {
@@ -101,35 +109,24 @@ impl Strict<'_> {
             return self.composed(keywords, pointer, level);
         }
         let types = types(&keywords);
-        let mut nodes = Vec::new();
-        for word in &types.words {
-            nodes.push(match *word {
-                "object" => self.object(&keywords, pointer, level + 1)?,
-                "array" => self.list(&keywords, pointer, level)?,
-                _ => self.value(word, &keywords, pointer),
-            });
-        }
-        if types.nullable && nodes.is_empty() {
-            nodes.push(Map::from_iter([("type".to_owned(), json!("null"))]));
-        }
-        if let [one] = nodes.as_mut_slice() {
-            let mut node = std::mem::take(one);
-            if types.nullable {
-                node = or_null(node);
-            }
-            return Ok(node);
-        }
-        if nodes.is_empty() {
-            return Err(refusal(pointer, "type"));
-        }
         let is_scalar = |word: &&str| !["object", "array"].contains(word);
-        let mut node = if types.words.iter().all(is_scalar) {
-            let mut node = Map::new();
-            nodes.into_iter().for_each(|other| node.extend(other));
-            node.insert("type".to_owned(), json!(types.words));
-            node
-        } else {
-            Map::from_iter([("anyOf".to_owned(), json!(nodes))])
+        let mut node = match types.words.as_slice() {
+            [] if types.nullable => return Ok(Map::from_iter([("type".to_owned(), json!("null"))])),
+            [] => return Err(refusal(pointer, "type")),
+            ["object"] => self.object(&keywords, pointer, level + 1)?,
+            ["array"] => self.list(&keywords, pointer, level)?,
+            words if words.iter().all(is_scalar) => self.value(words, &keywords, pointer),
+            words => {
+                let mut forms = Vec::new();
+                for word in words {
+                    forms.push(match *word {
+                        "object" => self.object(&keywords, pointer, level + 1)?,
+                        "array" => self.list(&keywords, pointer, level)?,
+                        word => self.value(&[word], &keywords, pointer),
+                    });
+                }
+                Map::from_iter([("anyOf".to_owned(), json!(forms))])
+            }
         };
         if types.nullable {
             node = or_null(node);
@@ -254,24 +251,23 @@ impl Strict<'_> {
         Ok(node)
     }
 
-    fn value(&mut self, word: &str, keywords: &Map<String, Value>, pointer: &str) -> Map<String, Value> {
-        let mut node = annotated(word, keywords);
+    fn value(&mut self, words: &[&str], keywords: &Map<String, Value>, pointer: &str) -> Map<String, Value> {
+        let mut node = annotated("", keywords);
+        let kind = if let [word] = words { json!(word) } else { json!(words) };
+        node.insert("type".to_owned(), kind);
         keep(&mut node, keywords, &["enum", "const"]);
-        match word {
-            "string" => {
-                // The API's engine has no look-around.
-                if keywords.get("pattern").and_then(Value::as_str).is_some_and(|pattern| !pattern.contains("(?")) {
-                    keep(&mut node, keywords, &["pattern"]);
-                }
-                if keywords.get("format").is_some_and(|format| FORMATS.iter().any(|known| format == known)) {
-                    keep(&mut node, keywords, &["format"]);
-                }
+        if words.contains(&"string") {
+            // The API's engine has no look-around.
+            if keywords.get("pattern").and_then(Value::as_str).is_some_and(|pattern| !pattern.contains("(?")) {
+                keep(&mut node, keywords, &["pattern"]);
             }
-            "number" | "integer" => {
-                let bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-                keep(&mut node, keywords, &bounds);
+            if keywords.get("format").is_some_and(|format| FORMATS.iter().any(|known| format == known)) {
+                keep(&mut node, keywords, &["format"]);
             }
-            _ => {}
+        }
+        if words.contains(&"number") || words.contains(&"integer") {
+            let bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+            keep(&mut node, keywords, &bounds);
         }
         let values = keywords.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let text: usize =

@@ -147,6 +147,17 @@ fn mutual_recursion_and_exponential_definitions_stay_small() {
 }
 
 #[test]
+fn alternatives_inside_alternatives_end_in_time() {
+    let nested = (0..40).fold(
+        json!({"type": "string"}),
+        |inner, _| json!({"type": "array", "items": inner, "anyOf": [{"minItems": 1}, {"minItems": 2}]}),
+    );
+    let schema = json!({"type": "object", "properties": {"x": nested}});
+    gemini(&schema);
+    assert!(project_strict(&schema).is_err());
+}
+
+#[test]
 fn a_schema_that_is_itself_too_large_is_shown_as_a_bare_object() {
     let properties: Map<String, Value> =
         (0..5000).map(|index| (format!("property_{index}"), json!({"type": "string", "enum": ["aaaaaaaa"]}))).collect();
@@ -228,6 +239,16 @@ fn a_tool_without_parameters_is_an_object_that_each_vendor_takes() {
         }
         assert_eq!(gemini(&schema), json!({"type": "object"}));
     }
+}
+
+#[test]
+fn exclusive_alternatives_give_way_when_what_they_name_is_widened() {
+    let schema = json!({"type": "object", "properties": {"x": {"oneOf": [
+        {"type": "object", "properties": {"a": false}}, {"type": "object", "required": ["a"]}]}}});
+    let exported = project(&schema, SchemaTarget::OpenAi);
+    let forms = json!([{"type": "object", "properties": {}}, {"type": "object", "required": ["a"]}]);
+    assert_eq!(exported.schema["properties"]["x"], json!({"anyOf": forms}));
+    assert!(loses(&schema, SchemaTarget::OpenAi, "/properties/x", "oneOf"));
 }
 
 #[test]
