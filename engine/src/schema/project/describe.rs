@@ -19,7 +19,7 @@ pub(super) fn sentence(keyword: &str, value: &Value) -> Option<String> {
         "const" => format!("Always {}.", shown()),
         "enum" => format!("One of: {}.", list(value)?),
         "examples" => format!("Examples: {}.", list(value)?),
-        "default" => format!("Default: {}.", shown()),
+        "default" if !value.is_null() => format!("Default: {}.", shown()),
         "minimum" => format!("At least {}.", limit()?),
         "maximum" => format!("At most {}.", limit()?),
         "exclusiveMinimum" => format!("Greater than {}.", limit()?),

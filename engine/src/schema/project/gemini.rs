@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::describe;
 use super::fold;
 use super::inline;
-use super::loss::{CUT, DESCRIBED, DROPPED, FOLDED, Losses};
+use super::loss::{CUT, DESCRIBED, DROPPED, EITHER, Losses};
 use super::merge::{both, is_never, type_words};
 
 mod plain;
@@ -121,7 +121,7 @@ impl Gemini<'_> {
         let keyword = if keywords.contains_key("anyOf") { "anyOf" } else { "oneOf" };
         let branches = keywords.shift_remove(keyword);
         if keyword == "oneOf" {
-            self.losses.add(pointer, keyword, FOLDED);
+            self.losses.add(pointer, keyword, EITHER);
         }
         if keywords.shift_remove("oneOf").is_some() {
             self.losses.add(pointer, "oneOf", DROPPED);

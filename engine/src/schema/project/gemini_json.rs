@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::loss::{DESCRIBED, DROPPED, FOLDED, Losses, NEVER};
+use super::loss::{DESCRIBED, DROPPED, EITHER, Losses, NEVER};
 use super::merge::{both, is_never};
 use super::{describe, mend, sort_required};
 use crate::schema::walk::{self, segment};
@@ -111,6 +111,16 @@ fn values(keywords: &mut Map<String, Value>) {
         keywords.shift_remove("const");
         keywords.insert("enum".to_owned(), json!([value]));
     }
+    let or_null = match keywords.get("enum").and_then(Value::as_array) {
+        Some(values) if values.contains(&Value::Null) && !keywords.contains_key("anyOf") => {
+            values.iter().filter(|value| !value.is_null()).cloned().collect()
+        }
+        _ => Vec::new(),
+    };
+    if !or_null.is_empty() && or_null.iter().all(is_plain) {
+        keywords.shift_remove("enum");
+        keywords.insert("anyOf".to_owned(), json!([{"enum": or_null}, {"type": "null"}]));
+    }
     let is_listed = |values: &Value| values.as_array().is_some_and(|values| values.iter().all(is_plain));
     if let Some(values) = keywords.get("enum").filter(|values| !is_listed(values)).cloned() {
         keywords.shift_remove("enum");
@@ -154,7 +164,7 @@ fn without_booleans(keywords: &mut Map<String, Value>, pointer: &str, losses: &m
     }
     // The forms of `oneOf` widen, and would then overlap where they did not.
     if let Some(forms) = keywords.shift_remove("oneOf") {
-        losses.add(pointer, "oneOf", FOLDED);
+        losses.add(pointer, "oneOf", EITHER);
         keywords.entry("anyOf").or_insert(forms);
     }
     for (keyword, value) in keywords.iter_mut() {

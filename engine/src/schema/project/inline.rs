@@ -17,7 +17,7 @@ const LEVELS: [usize; 8] = [24, 12, 8, 6, 4, 3, 2, 1];
 const PLACES: [&str; 7] = ["$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$ref"];
 
 /// Keywords whose schemas a model is shown. References under others are not worth their weight.
-const SHOWN: [&str; 6] = ["properties", "items", "prefixItems", "anyOf", "oneOf", "allOf"];
+const SHOWN: [&str; 7] = ["properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties"];
 
 /// Annotations that may stand beside a reference, and win over what it names.
 const ANNOTATIONS: [&str; 5] = ["title", "description", "default", "examples", "deprecated"];

@@ -13,6 +13,8 @@ pub(super) const DROPPED: &str = "is not exported";
 pub(super) const DESCRIBED: &str = "is said in the description instead";
 /// The alternatives are merged into one object; the description names them.
 pub(super) const FOLDED: &str = "is merged into one object, and the description tells the forms";
+/// Exactly one form becomes one form or more.
+pub(super) const EITHER: &str = "is said as `anyOf`, one form or more";
 /// The property admits no value.
 pub(super) const NEVER: &str = "admits no value and is left out";
 /// The vendor refuses the name of the property.

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::loss::{DROPPED, FOLDED, Losses};
+use super::loss::{DROPPED, EITHER, Losses};
 use super::merge::is_never;
 use crate::schema::walk;
 
@@ -41,7 +41,7 @@ pub(super) fn exclusions(document: &mut Value, losses: &mut Losses) {
             leave_out(keywords, &["not"], pointer, losses);
         }
         if let Some(forms) = keywords.shift_remove("oneOf") {
-            losses.add(pointer, "oneOf", FOLDED);
+            losses.add(pointer, "oneOf", EITHER);
             keywords.entry("anyOf").or_insert(forms);
         }
     });

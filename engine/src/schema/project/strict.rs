@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::gemini::{is_null, types};
 use super::gemini_json::merge_parts;
-use super::loss::{DESCRIBED, DROPPED, FOLDED, Loss, Losses, NEVER, NOT_STRICT};
+use super::loss::{DESCRIBED, DROPPED, EITHER, Loss, Losses, NEVER, NOT_STRICT};
 use super::merge::{both, is_never, type_words};
 use super::{Projection, describe, fold, mend, sort_required};
 use crate::schema::draft;
@@ -147,7 +147,7 @@ impl Strict<'_> {
         let keyword = if keywords.contains_key("anyOf") { "anyOf" } else { "oneOf" };
         let branches = keywords.shift_remove(keyword);
         if keyword == "oneOf" {
-            self.losses.add(pointer, keyword, FOLDED);
+            self.losses.add(pointer, keyword, EITHER);
         }
         if keywords.shift_remove("oneOf").is_some() {
             self.losses.add(pointer, "oneOf", DROPPED);

@@ -213,7 +213,8 @@ fn values_become_the_gemini_form_that_says_them_best() {
         ),
     ];
     for (schema, expected) in cases {
-        let exported = gemini(&json!({"type": "object", "properties": {"x": schema}}));
+        let exported =
+            gemini(&json!({"type": "object", "properties": {"x": schema}, "$defs": {"N": {"type": "number"}}}));
         assert_eq!(exported["properties"]["x"], expected, "{schema}");
     }
 }
@@ -399,11 +400,12 @@ fn gemini_json_schema_keeps_its_words_and_tells_the_others() {
     let schema = json!({"type": "object", "properties": {
         "m": {"allOf": [{"$ref": "#/definitions/M"}], "description": "d"},
         "n": {"type": "integer", "exclusiveMinimum": 1, "default": 5},
-        "s": {"type": "string", "minLength": 2, "pattern": "^a"},
+        "s": {"type": "string", "minLength": 2, "pattern": "^a"}, "e": {"enum": ["a", null]},
         "c": {"const": "x"}}, "required": ["n", "gone"], "definitions": {"M": {"enum": ["a"]}}});
     let expected = json!({"type": "object", "properties": {"m": {"$ref": "#/$defs/M"},
         "n": {"type": "integer", "minimum": 1, "description": "Greater than 1. Default: 5."},
         "s": {"type": "string", "description": "At least 2 characters. Matches the pattern ^a."},
+        "e": {"anyOf": [{"enum": ["a"]}, {"type": "null"}]},
         "c": {"enum": ["x"]}}, "required": ["n"], "$defs": {"M": {"enum": ["a"]}}});
     assert_eq!(project(&schema, SchemaTarget::GeminiJsonSchema).schema, expected);
     assert!(loses(&schema, SchemaTarget::GeminiJsonSchema, "/properties/s", "pattern"));
