@@ -17,6 +17,7 @@ mod merge;
 mod soften;
 mod strict;
 mod tidy;
+mod types;
 
 use serde_json::{Value, json};
 

@@ -6,7 +6,8 @@ use super::describe;
 use super::fold;
 use super::inline;
 use super::loss::{CUT, DESCRIBED, DROPPED, EITHER, Losses};
-use super::merge::{both, is_never, type_words};
+use super::merge::{both, is_never};
+use super::types::{is_null, types};
 
 mod plain;
 
@@ -28,13 +29,6 @@ const MAX_COPIED: usize = 200;
 struct Gemini<'l> {
     losses: &'l mut Losses,
     nodes: usize,
-}
-
-/// The types that a schema admits.
-#[derive(Debug, Default)]
-pub(super) struct Types {
-    pub(super) words: Vec<&'static str>,
-    pub(super) nullable: bool,
 }
 
 /// The parameters of a function: an object, without `properties` when it takes none.
@@ -197,12 +191,6 @@ fn nothing_but(mut keywords: Map<String, Value>, description: Option<Value>, nul
     Value::Object(keywords)
 }
 
-pub(super) fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|kind| type_words(kind) == ["null"])
-        || schema.get("const").is_some_and(Value::is_null)
-        || schema.get("enum") == Some(&json!([null]))
-}
-
 /// Any value, to a depth: the form has no word for it.
 fn anything(levels: usize) -> Map<String, Value> {
     let typed = |word: &str| Map::from_iter([("type".to_owned(), json!(word))]);
@@ -270,52 +258,5 @@ fn put_description(node: &mut Map<String, Value>, text: &str) {
     node.insert("description".to_owned(), json!(both));
 }
 
-/// The types that a schema names; without `type`, those of its values, or the one that its keywords are about.
-pub(super) fn types(keywords: &Map<String, Value>) -> Types {
-    let mut types = Types::default();
-    let named = keywords.get("type").map(type_words).unwrap_or_default();
-    let values: Vec<&Value> = match (keywords.get("const"), keywords.get("enum").and_then(Value::as_array)) {
-        (Some(value), _) => vec![value],
-        (None, Some(values)) => values.iter().collect(),
-        (None, None) => Vec::new(),
-    };
-    for value in &values {
-        types.add(plain::word_of(value));
-    }
-    if !named.is_empty() {
-        let has = |word: &str| named.iter().any(|name| name == word);
-        let of_values = std::mem::take(&mut types);
-        let fits = |word: &str| has(word) || (word == "integer" && has("number"));
-        types.words = of_values.words.into_iter().filter(|word| fits(word)).collect();
-        types.nullable = has("null") && (values.is_empty() || of_values.nullable);
-        if types.words.is_empty() && !types.nullable {
-            named.iter().for_each(|word| types.add(word));
-            types.nullable = has("null");
-        } else if values.is_empty() {
-            named.iter().for_each(|word| types.add(word));
-        }
-    } else if values.is_empty() {
-        plain::words_about(keywords).into_iter().for_each(|word| types.add(word));
-    }
-    if keywords.get("nullable") == Some(&json!(true)) {
-        types.nullable |= !types.words.is_empty();
-    }
-    types
-}
-
-// === impl Types ===
-
-impl Types {
-    fn add(&mut self, word: &str) {
-        let words = ["string", "integer", "number", "boolean", "array", "object"];
-        self.nullable |= word == "null";
-        if let Some(word) = words.into_iter().find(|known| *known == word)
-            && !self.words.contains(&word)
-        {
-            self.words.push(word);
-        }
-        if self.words.contains(&"number") {
-            self.words.retain(|word| *word != "integer");
-        }
-    }
-}
+#[cfg(test)]
+pub(super) mod tests;

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::gemini::{is_null, types};
 use super::gemini_json::merge_parts;
 use super::loss::{DESCRIBED, DROPPED, EITHER, Loss, Losses, NEVER, NOT_STRICT};
 use super::merge::{both, is_never, type_words};
+use super::types::{is_null, types};
 use super::{Projection, describe, fold, mend, sort_required};
 use crate::schema::draft;
 use crate::schema::refs::Refs;
@@ -352,3 +352,6 @@ fn or_null(mut node: Map<String, Value>) -> Map<String, Value> {
 fn takes_null(form: &Value) -> bool {
     form.get("type").is_some_and(|kind| type_words(kind).iter().any(|word| word == "null"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,53 +5,9 @@ use serde_json::{Map, Value, json};
 use super::super::describe;
 use super::super::loss::{DESCRIBED, DROPPED, NEVER};
 use super::super::merge::is_never;
+use super::super::types::ABOUT;
 use super::{Gemini, anything};
 use crate::schema::walk::{required, segment};
-
-/// Keywords that are about one type only.
-const ABOUT: [(&str, &[&str]); 4] = [
-    (
-        "object",
-        &[
-            "properties",
-            "required",
-            "additionalProperties",
-            "patternProperties",
-            "propertyNames",
-            "minProperties",
-            "maxProperties",
-            "dependentRequired",
-            "dependentSchemas",
-            "propertyOrdering",
-        ],
-    ),
-    ("array", &["items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"]),
-    ("string", &["pattern", "minLength", "maxLength", "format"]),
-    ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
-];
-
-/// The type of a value.
-pub(super) fn word_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-/// The one type that a schema's keywords are about; nothing when there is none, or more.
-pub(super) fn words_about(keywords: &Map<String, Value>) -> Vec<&'static str> {
-    let about: Vec<&'static str> = ABOUT
-        .into_iter()
-        .filter(|(_, words)| words.iter().any(|word| keywords.contains_key(*word)))
-        .map(|(kind, _)| kind)
-        .collect();
-    if about.len() == 1 { about } else { Vec::new() }
-}
 
 // === impl Gemini ===
 
