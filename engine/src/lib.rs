@@ -66,6 +66,6 @@ pub use result::{
 };
 pub use schema::{
     ArgumentSchema, Loss, Normalised, Projection, SchemaError, SchemaTarget, normalise as normalise_schema,
-    project as project_schema, project_strict, strict_compatible, strip_titles,
+    nulls_left_out, project as project_schema, project_strict, strict_compatible, strip_titles,
 };
 pub use tool::{ExecutionClass, NameForm, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolSpec, model_name};

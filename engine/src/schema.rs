@@ -6,6 +6,7 @@
 mod cost;
 mod draft;
 mod message;
+mod nulls;
 mod project;
 mod refs;
 mod titles;
@@ -20,6 +21,7 @@ use serde_json::Value;
 use crate::call::Arguments;
 use crate::result::{CallError, ErrorCode};
 
+pub use nulls::nulls_left_out;
 pub use project::{Loss, Projection, SchemaTarget, project, project_strict, strict_compatible};
 pub use titles::strip_titles;
 pub use words::{Normalised, normalise};
