@@ -173,10 +173,23 @@ fn both_maps(mine: &mut Map<String, Value>, other: &Map<String, Value>, keep_fir
             }
             Some(known) if known == schema => {}
             Some(_) if keep_first => whole = false,
-            Some(known) => *known = json!({"allOf": [known.take(), schema]}),
+            Some(known) => demand_also(known, schema),
         }
     }
     whole
+}
+
+/// Parts stand in one list: a part inside a part inside a part would grow too deep to be read.
+fn demand_also(known: &mut Value, schema: &Value) {
+    let is_list = known.as_object().is_some_and(|keywords| keywords.len() == 1);
+    match known.get_mut("allOf") {
+        Some(Value::Array(parts)) if is_list => {
+            if !parts.contains(schema) {
+                parts.push(schema.clone());
+            }
+        }
+        _ => *known = json!({"allOf": [known.take(), schema]}),
+    }
 }
 
 /// The types that both lists name. Nothing in common is kept as it was: no value fits, which needs no telling.

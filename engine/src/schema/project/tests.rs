@@ -149,6 +149,14 @@ fn an_action_that_is_told_by_a_fixed_value_becomes_a_list_of_values() {
 }
 
 #[test]
+fn many_parts_that_name_one_property_do_not_grow_deep() {
+    let parts: Vec<Value> = (0..300).map(|least| json!({"properties": {"n": {"minimum": least}}})).collect();
+    let exported = project(&json!({"type": "object", "allOf": parts}), SchemaTarget::OpenAi).schema;
+    assert_eq!(exported["properties"]["n"]["allOf"].as_array().map(Vec::len), Some(300));
+    assert!(!walk::is_too_deep(&exported));
+}
+
+#[test]
 fn conditions_at_the_root_are_simplified_and_reported() {
     let schema = json!({"type": "object", "properties": {"mode": {"type": "string"}},
         "allOf": [{"if": {"properties": {"mode": {"const": "big"}}}, "then": {"required": ["size"]}}]});
