@@ -166,6 +166,11 @@ pub(crate) fn pointer<S: AsRef<str>>(keys: &[S]) -> String {
     keys.iter().fold(String::new(), |path, key| pointer_to(&path, key.as_ref()))
 }
 
+/// The keys of a JSON pointer.
+pub(crate) fn keys(pointer: &str) -> Vec<String> {
+    pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect()
+}
+
 /// The JSON pointer to `key` in the object at `path`.
 pub(crate) fn pointer_to(path: &str, key: &str) -> String {
     format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))

@@ -72,7 +72,10 @@ pub use result::{
     RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,
     format_error_result, format_list_result, format_tool_result, media_reference, result_from_json, result_from_mcp,
 };
-pub use schema::{ArgumentSchema, Loss, SchemaError, SchemaTarget};
+pub use schema::{
+    ArgumentSchema, Loss, Normalised, Projection, SchemaError, SchemaTarget, normalise as normalise_schema,
+    project as project_schema, project_strict, strict_compatible, strip_titles,
+};
 pub use tool::{
     ActionsError, DeclaredText, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool, LocalText, LocalTime,
     LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition, SOURCE_MESSAGE_PARAMETER,

@@ -4,14 +4,22 @@
 //! bad, and a bad schema disables only its tool.
 
 mod coerce;
+mod cost;
+mod draft;
 mod message;
+mod nulls;
 mod optional;
 mod output;
 mod project;
+mod refs;
+mod titles;
+mod walk;
+mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
-use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
 use crate::call::{Arguments, CallPolicy, Edits, reread};
@@ -20,6 +28,8 @@ use crate::result::{CallError, ErrorCode, Repair};
 
 pub(crate) use output::{OutputFault, OutputSchema};
 pub use project::{Loss, Projection, SchemaTarget, project, project_strict, strict_compatible};
+pub use titles::strip_titles;
+pub use words::{Normalised, normalise};
 
 /// Rounds of coercion: a value that was decoded may hold values to be coerced.
 const MAX_ROUNDS: usize = 4;
@@ -31,6 +41,7 @@ const MAX_BACKTRACKS: usize = 20_000;
 /// A compiled schema for the arguments of one tool.
 pub struct ArgumentSchema {
     validator: Validator,
+    source: Arc<Value>,
 }
 
 /// Why a schema cannot be used.
@@ -46,33 +57,31 @@ impl ArgumentSchema {
     /// Compiles a schema. Costs some ten microseconds: done when a tool is listed, never for a call.
     ///
     /// # Errors
-    /// Says what is wrong with the schema, and where.
+    /// Says what is wrong with the schema, and where; also when its references multiply beyond any use.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !(schema.is_object() || schema.is_boolean()) {
             let reason = format!("it must be an object, not {}", crate::json::a_kind(schema));
             return Err(SchemaError { reason });
         }
+        cost::check(schema).map_err(|reason| SchemaError { reason })?;
         let built = options().build(schema).or_else(|error| {
-            // Many generators write draft 4's `"exclusiveMinimum": true` whatever draft they name.
-            let is_draft_4 = error.instance_path().to_string().contains("/exclusiveM");
-            let again = is_draft_4.then(|| options().with_draft(Draft::Draft4).build(schema));
-            again.and_then(Result::ok).ok_or(error)
+            // Many generators write draft 4's `"exclusiveMinimum": true`, or a list under `items`, whatever draft they name.
+            options().build(&draft::modernise(schema)).map_err(|_| error)
         });
         let validator = built.map_err(|error| {
             let place = error.instance_path().to_string();
             let place = if place.is_empty() { "its root".to_owned() } else { place };
             SchemaError { reason: format!("{} (at {place})", error.masked()) }
         })?;
-        Ok(Self { validator })
+        Ok(Self { validator, source: Arc::new(schema.clone()) })
     }
 
-    /// Checks arguments, and coerces what the policy admits when they do not fit. `schema` is what was compiled.
+    /// Checks arguments, and coerces what the policy admits when they do not fit.
     ///
     /// # Errors
     /// As [`ArgumentSchema::check`], for what is left after coercion.
-    pub(crate) fn admit(
+    pub fn admit(
         &self,
-        schema: &Value,
         arguments: Arguments,
         policy: &CallPolicy,
         limits: &Limits,
@@ -80,40 +89,39 @@ impl ArgumentSchema {
         let mut arguments = arguments;
         let mut repairs = Vec::new();
         if policy.drop_empty_optionals {
-            let (edits, dropped) = optional::empty(schema, arguments.value());
+            let (edits, dropped) = optional::empty(&self.source, arguments.value());
             arguments = edited(arguments, &edits, limits)?;
             repairs.extend(dropped);
         }
-        for _ in 0..MAX_ROUNDS {
+        for round in 0..MAX_ROUNDS {
             if self.validator.is_valid(arguments.value()) {
                 return Ok((arguments, repairs));
             }
-            let (edits, made) = coerce::coerce(self.validator.iter_errors(arguments.value()), policy);
+            let (mut edits, mut made) = coerce::coerce(self.validator.iter_errors(arguments.value()), policy);
+            if round == 0 {
+                made.extend(optional::null(&self.source, arguments.value(), &mut edits));
+            }
             if edits.is_empty() {
                 break;
             }
             arguments = edited(arguments, &edits, limits)?;
             repairs.extend(made);
         }
-        self.tell(schema, &arguments)?;
+        self.check(&arguments)?;
         Ok((arguments, repairs))
     }
 
     /// Checks arguments as they are.
     ///
     /// # Errors
-    /// Names the place as a JSON pointer and what was expected there; never the value that was found.
+    /// Names the first few faults, each with its place as a JSON pointer and what was expected there; never the value that
+    /// was found. The error's own pointer is that of the first.
     pub fn check(&self, arguments: &Arguments) -> Result<(), CallError> {
         if self.validator.is_valid(arguments.value()) {
             return Ok(());
         }
-        self.tell(&Value::Null, arguments)
-    }
-
-    /// The first few faults in one error, whose pointer is that of the first.
-    fn tell(&self, schema: &Value, arguments: &Arguments) -> Result<(), CallError> {
         let errors = self.validator.iter_errors(arguments.value()).take(MAX_ERRORS_TOLD);
-        let mut told: Vec<(String, String)> = errors.map(|error| message::describe(&error, schema)).collect();
+        let mut told: Vec<(String, String)> = errors.map(|error| message::describe(&error, &self.source)).collect();
         told.dedup();
         let messages: Vec<&str> = told.iter().map(|(_, message)| message.as_str()).collect();
         match told.first() {
@@ -194,6 +202,28 @@ mod tests {
         let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": bound}});
         assert!(check(&schema, &json!({"n": 0})).is_err());
         assert!(check(&schema, &json!({"n": 1})).is_ok());
+    }
+
+    #[test]
+    fn a_list_under_items_means_a_tuple_in_any_draft() {
+        let schema =
+            json!({"properties": {"t": {"type": "array", "items": [{"type": "integer"}, {"type": "string"}]}}});
+        assert!(check(&schema, &json!({"t": [1, "a"]})).is_ok());
+        assert_eq!(check(&schema, &json!({"t": ["a", 1]})).unwrap_err().pointer.as_deref(), Some("/t/0"));
+    }
+
+    #[test]
+    fn a_schema_that_never_ends_is_refused() {
+        for schema in [json!({"$ref": "#"}), json!({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}})] {
+            let error = ArgumentSchema::compile(&schema).unwrap_err();
+            assert!(error.to_string().contains("refers to itself"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_searches_for_ever_fails_its_call_only() {
+        let schema = json!({"properties": {"s": {"type": "string", "pattern": "^(?=(a+)+$)b?(a+)+$"}}});
+        assert!(check(&schema, &json!({"s": "a".repeat(40) + "!"})).is_err());
     }
 
     #[test]

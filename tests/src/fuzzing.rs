@@ -4,7 +4,7 @@
 use serde_json::Value;
 use toolyard::{
     ArgumentSchema, CallPolicy, DefinitionForm, Dialect, HistoryForm, HistoryOptions, Limits, Profile, RawArguments,
-    SchemaTarget, ToolBatch, ToolCall, check_history, normalise_schema, project,
+    SchemaTarget, ToolBatch, ToolCall, check_history, normalise_schema, project_schema as project,
 };
 
 /// Bytes that an assembled stream may hold.

@@ -22,7 +22,7 @@ fn read(
     limits: &Limits,
 ) -> Result<(Arguments, Vec<Repair>), CallError> {
     let (arguments, mut repairs) = read_arguments(&call.arguments, policy.profile, limits)?;
-    let (arguments, coerced) = tool.schema.admit(&tool.spec.parameters_schema, arguments, policy, limits)?;
+    let (arguments, coerced) = tool.schema.admit(arguments, policy, limits)?;
     repairs.extend(coerced);
     Ok((arguments, repairs))
 }

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
-use crate::schema::{ArgumentSchema, OutputSchema};
+use crate::schema::{ArgumentSchema, OutputSchema, normalise};
 use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
@@ -87,9 +87,18 @@ pub(crate) fn prepare(
         if !spec.enabled || settings.disabled_tools.iter().any(|name| **name == *spec.name) {
             continue;
         }
-        match check(&spec, &listing, limits) {
+        let (schema, warnings) = match normalise(&spec.parameters_schema) {
+            Ok(normalised) => (Ok(normalised.schema), normalised.warnings),
+            Err(error) => (Err(error.to_string()), Vec::new()),
+        };
+        let compiled = schema.and_then(|schema| {
+            spec.parameters_schema = schema;
+            check(&spec, &listing, limits)
+        });
+        match compiled {
             Err(reason) => listing.rejected.push(RejectedTool { name: spec.name.to_string(), reason }),
             Ok(arguments) => {
+                listing.warn(&spec, warnings);
                 let output = listing.output_schema(&spec);
                 let schemas = Schemas { arguments, output };
                 let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
@@ -105,6 +114,11 @@ pub(crate) fn prepare(
 // === impl Listing ===
 
 impl Listing {
+    fn warn(&mut self, spec: &ToolSpec, warnings: Vec<String>) {
+        let warnings = warnings.into_iter().map(|message| ToolWarning { name: spec.name.to_string(), message });
+        self.warnings.extend(warnings);
+    }
+
     /// A bad output schema costs its checks, not its tool.
     fn output_schema(&mut self, spec: &ToolSpec) -> Option<OutputSchema> {
         match OutputSchema::compile(spec.output_schema.as_ref()?) {

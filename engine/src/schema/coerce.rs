@@ -58,9 +58,7 @@ impl Coercion<'_> {
         if wanted.takes(found) {
             return;
         }
-        if found.is_null() && is_property(error) {
-            self.change(&keys(error), Change::Remove, RepairKind::NullOptional);
-        } else if let Some((value, kind)) = wanted.spelling(found) {
+        if let Some((value, kind)) = wanted.spelling(found) {
             self.change(&keys(error), Change::Replace(value), kind);
         }
     }
@@ -190,15 +188,6 @@ fn is_below(inner: &ValidationError<'_>, outer: &ValidationError<'_>) -> bool {
 
 fn keys(error: &ValidationError<'_>) -> Vec<String> {
     error.instance_path().segments().map(|segment| segment.to_string()).collect()
-}
-
-/// Whether the error is about the value of a property that the schema names.
-fn is_property(error: &ValidationError<'_>) -> bool {
-    let path: Vec<String> = error.evaluation_path().segments().map(|segment| segment.to_string()).collect();
-    let Some(key) = keys(error).pop() else {
-        return false;
-    };
-    path.windows(2).any(|pair| pair[0] == "properties" && pair[1] == key)
 }
 
 fn exact_type(value: &Value) -> JsonType {

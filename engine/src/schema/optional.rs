@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::nulls::nulls_left_out;
 use crate::call::{Change, Edits};
-use crate::json::pointer_to;
+use crate::json::{keys, pointer_to};
 use crate::result::{Repair, RepairKind};
 
 /// Takes out the optional properties of the root that say nothing: `""`, `[]`, `{}` and `null`. Required ones stay.
@@ -20,6 +21,15 @@ pub(super) fn empty(schema: &Value, arguments: &Value) -> (Edits, Vec<Repair>) {
         }
     }
     (edits, repairs)
+}
+
+/// Takes out the nulls that stand for "left out", as definitions in strict mode make models write them.
+pub(super) fn null(schema: &Value, arguments: &Value, edits: &mut Edits) -> Vec<Repair> {
+    let nulls = nulls_left_out(schema, arguments).into_iter();
+    nulls
+        .filter(|pointer| edits.add(&keys(pointer), Change::Remove))
+        .map(|pointer| Repair { kind: RepairKind::NullOptional, pointer })
+        .collect()
 }
 
 fn says_nothing(value: &Value) -> bool {
