@@ -3,7 +3,6 @@
 
 mod daemon;
 mod environment;
-pub mod fuzzing;
 mod processes;
 
 pub use daemon::{Daemon, dispatch, run_cli};

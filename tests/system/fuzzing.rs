@@ -1,6 +1,9 @@
 //! Inputs that fuzz targets start from or found something with once: all of them through every target.
 
-use toolyard_tests::fuzzing::TARGETS;
+#[path = "../fuzz/src/lib.rs"]
+mod targets;
+
+use targets::TARGETS;
 
 const INPUTS: [&str; 12] = [
     "",

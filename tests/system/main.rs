@@ -5,6 +5,7 @@ mod api;
 mod cli;
 mod configuration;
 mod dialects;
+mod docs;
 mod fuzzing;
 mod lifecycle;
 mod mcp;

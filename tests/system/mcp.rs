@@ -76,7 +76,7 @@ async fn two_real_servers_answer_in_one_batch_and_go_when_the_registry_closes() 
             &json!({"source_timezone": "Mars/Base", "time": "10:00", "target_timezone": "UTC"}),
         ),
         call("d", "everything__get-tiny-image", &json!({})),
-        call("e", "everything__echo", &json!({"message": 7})),
+        call("e", "everything__echo", &json!({"message": [7]})),
     ]);
     let outcome = fleet.registry.dispatch(batch).await;
     use CallStatus::{InvalidArguments, Ok, ToolError};

@@ -10,8 +10,11 @@ use toolyard::{DefinedTool, DefinitionForm, StrictMode, ToolExecutionContext};
 use super::CliError;
 use super::reply::ToolArgs;
 use super::starting::wait_until_started;
-use crate::process::print;
+use crate::process::{print, say};
 use crate::telemetry::log_to_stderr;
+
+/// Tools that OpenAI takes in one request.
+const OPENAI_MAX_TOOLS: usize = 128;
 
 /// Prints the definitions of the tools.
 #[derive(Debug, Args)]
@@ -55,12 +58,21 @@ impl Tools {
         wait_until_started(&app).await;
         let definitions = app.registry.define(&ToolExecutionContext::default(), self.format, self.strict);
         app.close(Duration::ZERO).await;
+        if self.is_openai() && definitions.tools.len() > OPENAI_MAX_TOOLS {
+            let count = definitions.tools.len();
+            say(&format!("OpenAI takes at most {OPENAI_MAX_TOOLS} tools in one request; these are {count}"));
+        }
         if self.report {
             print(&serde_json::to_string_pretty(&self.report(definitions.tools))?)?;
         } else {
             print(&serde_json::to_string_pretty(&definitions.document)?)?;
         }
         Ok(())
+    }
+
+    fn is_openai(&self) -> bool {
+        use DefinitionForm::{OpenAiChat, OpenAiResponses, OpenAiStrict};
+        matches!(self.format, OpenAiChat | OpenAiResponses | OpenAiStrict)
     }
 
     fn report(&self, tools: Vec<DefinedTool>) -> Report {

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| toolyard_tests::fuzzing::validate(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolyard_fuzz::validate(data));

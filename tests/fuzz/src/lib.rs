@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. Kept here, so that every build checks it and `tests/fuzzing.rs` can run it
-//! on inputs that found something once.
+//! What the fuzz targets do with their bytes. `tests/system/fuzzing.rs` includes this file, so that every build checks it,
+//! and runs it on inputs that are known.
 
 use serde_json::Value;
 use toolyard::{
