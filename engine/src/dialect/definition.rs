@@ -165,7 +165,7 @@ fn openai(form: DefinitionForm, tool: &ListedTool, strict: StrictMode, losses: &
     let schema = &tool.spec.parameters_schema;
     let rewritten = match strict {
         StrictMode::Off => None,
-        StrictMode::Auto => strict_compatible(schema).then(|| schema.clone()),
+        StrictMode::Auto => project_strict(schema).ok().filter(|_| strict_compatible(schema)).map(|it| it.schema),
         StrictMode::On => match project_strict(schema) {
             Ok(projection) => {
                 losses.extend(projection.losses);
