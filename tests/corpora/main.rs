@@ -1,4 +1,6 @@
 //! Tests over public recordings, in the folder named by `TOOLYARD_CORPORA`.
+#![expect(clippy::unwrap_used, reason = "what stops a test fails it")]
+#![expect(clippy::print_stdout, reason = "the figures are for people")]
 
 mod definitions;
 mod replies;

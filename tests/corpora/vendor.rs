@@ -6,6 +6,7 @@ pub(super) mod gemini;
 pub(super) mod mcp;
 pub(super) mod ollama;
 pub(super) mod openai;
+mod refused;
 mod schema;
 
 use std::collections::BTreeSet;
@@ -36,17 +37,12 @@ impl Problems {
         }
     }
 
-    /// The members of an object, of which no others may be there.
-    pub(super) fn members<'a>(&mut self, value: &'a Value, place: &str, known: &[&str]) -> Map<String, Value>
-    where
-        Value: 'a,
-    {
-        let members = value.as_object().cloned().unwrap_or_default();
+    /// An object has no members but these.
+    pub(super) fn members(&mut self, value: &Value, place: &str, known: &[&str]) {
         self.unless(value.is_object(), place, "is no object");
-        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
+        for key in value.as_object().into_iter().flat_map(Map::keys).filter(|key| !known.contains(&key.as_str())) {
             self.add(place, format!("has an unknown member {key}"));
         }
-        members
     }
 
     /// The names of the tools, each legal and there once.

@@ -51,7 +51,7 @@ pub(super) fn found(dialect: Dialect, is_stream: bool, reply: &str) -> Vec<Strin
 pub(super) fn completed(stream: &str) -> Option<String> {
     let last = frames(stream).filter(|frame| kind(frame) == "response.completed").last()?;
     let response = *members(last).get("response")?;
-    let has_output = !list(*members(response).get("output")?).is_empty();
+    let has_output = !list(members(response).get("output")?).is_empty();
     has_output.then(|| response.get().to_owned())
 }
 
