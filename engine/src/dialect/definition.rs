@@ -154,8 +154,7 @@ impl DefinitionForm {
             Self::GeminiSchema => gemini_schema(name, &description, projected(SchemaTarget::GeminiParameters)),
             Self::Ollama => json!({"type": "function", "function": {"name": name, "description": description,
                 "parameters": projected(SchemaTarget::Ollama)}}),
-            Self::Bedrock => json!({"toolSpec": {"name": name, "description": description,
-                "inputSchema": {"json": projected(SchemaTarget::Anthropic)}}}),
+            Self::Bedrock => bedrock(name, &description, &projected(SchemaTarget::Anthropic)),
             Self::Mcp => mcp(tool),
             Self::Native => json!(tool),
         }
@@ -166,7 +165,7 @@ fn openai(form: DefinitionForm, tool: &ListedTool, strict: StrictMode, losses: &
     let schema = &tool.spec.parameters_schema;
     let rewritten = match strict {
         StrictMode::Off => None,
-        StrictMode::Auto => strict_compatible(schema).then(|| schema.clone()),
+        StrictMode::Auto => project_strict(schema).ok().filter(|_| strict_compatible(schema)).map(|it| it.schema),
         StrictMode::On => match project_strict(schema) {
             Ok(projection) => {
                 losses.extend(projection.losses);
@@ -206,6 +205,15 @@ fn gemini_schema(name: &str, description: &str, parameters: Value) -> Value {
         return json!({"name": name, "description": description});
     }
     json!({"name": name, "description": description, "parameters": parameters})
+}
+
+/// The vendor refuses an empty description, and takes none.
+fn bedrock(name: &str, description: &str, schema: &Value) -> Value {
+    let input = json!({"json": schema});
+    if description.is_empty() {
+        return json!({"toolSpec": {"name": name, "inputSchema": input}});
+    }
+    json!({"toolSpec": {"name": name, "description": description, "inputSchema": input}})
 }
 
 fn mcp(tool: &ListedTool) -> Value {

@@ -104,3 +104,17 @@ fn an_old_function_call_is_a_call() {
     let parsed = Dialect::OpenAiChat.parse(reply).unwrap();
     assert_eq!((&*parsed.calls[0].name, text_of(&parsed.calls[0].arguments)), ("f", r#""{\"a\":1}""#));
 }
+
+#[test]
+fn bedrock_gets_a_description_only_where_there_is_one() {
+    let tool = |description: &str| crate::registry::ListedTool {
+        model_name: "f".into(),
+        given_name: "f".into(),
+        spec: crate::tool::ToolSpec::new("f", description),
+    };
+    let described = |description| {
+        let defined = DefinitionForm::Bedrock.define(&[tool(description)], None);
+        defined.document[0]["toolSpec"].get("description").cloned()
+    };
+    assert_eq!((described(""), described("d")), (None, Some(json!("d"))));
+}

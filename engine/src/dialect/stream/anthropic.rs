@@ -39,7 +39,7 @@ struct Block {
 impl Assemble for Anthropic {
     fn frame(&mut self, frame: &Members<'_>, ledger: &mut Ledger) {
         match frame.text("type").as_str() {
-            "message_start" => self.message.keep_all(&frame.object("message"), &["content"], ledger),
+            "message_start" => self.begin(&frame.object("message"), ledger),
             "content_block_start" => self.open(frame.index("index"), &frame.object("content_block"), ledger),
             "content_block_delta" => self.delta(frame, ledger),
             "content_block_stop" => {
@@ -75,6 +75,16 @@ impl Assemble for Anthropic {
 }
 
 impl Anthropic {
+    /// Calls that a program of the model's made come whole in the start of a message, without events of their own.
+    fn begin(&mut self, message: &Members<'_>, ledger: &mut Ledger) {
+        self.message.keep_all(message, &["content"], ledger);
+        let known = self.blocks.len();
+        for (place, block) in (0..).zip(message.list("content")) {
+            self.open(Some(place), &Members::of(block), ledger);
+        }
+        self.blocks.iter_mut().skip(known).for_each(|block| block.stopped = true);
+    }
+
     fn open(&mut self, index: Option<u64>, start: &Members<'_>, ledger: &mut Ledger) {
         if !ledger.admit(self.blocks.len()) {
             return;

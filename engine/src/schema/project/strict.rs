@@ -33,11 +33,25 @@ struct Strict<'l> {
     nodes: usize,
 }
 
-/// Whether the schema can be sent with `strict: true` as it is (but for the order of `required`).
+/// Whether the schema says in strict mode what it says without: [`project_strict`] changes nothing but the order of
+/// `required`, adds nothing but the empty `required` of an object that takes nothing, and leaves out nothing but the
+/// name of the draft.
 pub fn strict_compatible(schema: &Value) -> bool {
-    let mut sorted = schema.clone();
-    sort_required(&mut sorted);
-    project_strict(schema).is_ok_and(|strict| strict.losses.is_empty() && strict.schema == sorted)
+    let Ok(strict) = project_strict(schema) else { return false };
+    let mut own = schema.clone();
+    if let Value::Object(keywords) = &mut own {
+        keywords.shift_remove("$schema");
+    }
+    walk::each_mut(&mut own, &mut |inner, _| {
+        let Value::Object(keywords) = inner else { return };
+        let is_closed = keywords.get("additionalProperties") == Some(&json!(false));
+        let takes_nothing = keywords.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
+        if is_closed && takes_nothing && !keywords.contains_key("required") {
+            keywords.insert("required".to_owned(), json!([]));
+        }
+    });
+    sort_required(&mut own);
+    strict.losses.is_empty() && strict.schema == own
 }
 
 /// The schema for OpenAI's strict mode. Every property is required there, so that one that was optional admits null, and

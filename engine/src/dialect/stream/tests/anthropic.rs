@@ -137,3 +137,24 @@ fn text_may_come_without_a_start_and_a_reply_may_come_whole() {
     assert_eq!(reply, whole);
     assert!(assembled.ended);
 }
+
+#[test]
+fn calls_that_stand_in_the_start_of_a_message_are_kept_whole() {
+    let call = r#"{"type":"tool_use","id":"t1","name":"f","input":{"n": 65324704036867276812300},"caller":{"type":"code_execution_20250825","tool_id":"s1"}}"#;
+    let events = [
+        format!(
+            r#"{{"type":"message_start","message":{{"id":"m1","type":"message","role":"assistant","content":[{call}],"stop_reason":"tool_use"}}}}"#
+        ),
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#.to_owned(),
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}"#.to_owned(),
+        r#"{"type":"message_stop"}"#.to_owned(),
+    ];
+    for seen in [2, 3, 4] {
+        let assembled = assemble_texts(StreamForm::Anthropic, &events[..seen]);
+        assert!(assembled.reply.as_str().contains(call), "{}", assembled.reply.as_str());
+        let parsed = Dialect::Anthropic.parse(assembled.reply.as_str()).unwrap();
+        assert_eq!(parsed.calls.len(), 1);
+        assert!(matches!(parsed.calls[0].arguments, RawArguments::Encoded(_)), "it came whole");
+        assert_eq!(parsed.reasoning, if seen == 2 { "" } else { "hi" });
+    }
+}

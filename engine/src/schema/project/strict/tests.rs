@@ -26,6 +26,22 @@ fn strict_mode_closes_objects_and_makes_optional_properties_nullable() {
 }
 
 #[test]
+fn the_name_of_the_draft_and_an_absent_list_of_nothing_do_not_keep_a_schema_from_strict_mode() {
+    let draft = "http://json-schema.org/draft-07/schema#";
+    let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let closed = |inner: &Value| json!({"$schema": draft, "type": "object", "properties": {"x": inner}, "required": ["x"], "additionalProperties": false});
+    for schema in [nothing.clone(), closed(&nothing), closed(&json!({"type": "string"}))] {
+        assert!(strict_compatible(&schema), "{schema}");
+    }
+    let open = json!({"type": "object", "properties": {}});
+    let optional = json!({"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": false});
+    let default = closed(&json!({"type": "string", "default": "a"}));
+    for schema in [open.clone(), closed(&open), optional, default] {
+        assert!(!strict_compatible(&schema), "{schema}");
+    }
+}
+
+#[test]
 fn a_schema_that_is_not_strict_is_otherwise_sent_unchanged() {
     let schema = json!({"type": "object", "properties": {"url": {"type": "string", "format": "uri"},
         "n": {"type": "integer", "default": 5}}, "required": ["url"]});
