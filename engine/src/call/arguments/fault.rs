@@ -53,9 +53,10 @@ pub(super) fn unreadable(text: &str, max_depth: usize, error: ValueError) -> Cal
 
 fn syntax(text: &str, error: &serde_json::Error) -> CallError {
     let place = pointer(&place(text, None));
-    let (subject, is, has) = match place.is_empty() {
-        true => ("the arguments".to_owned(), "are", "have"),
-        false => (format!("`{place}`"), "is", "has"),
+    let (subject, is, has) = if place.is_empty() {
+        ("the arguments".to_owned(), "are", "have")
+    } else {
+        (format!("`{place}`"), "is", "has")
     };
     let said = error.to_string();
     let message = if said.contains("surrogate") || said.contains("hex escape") {
