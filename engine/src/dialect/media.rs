@@ -31,7 +31,7 @@ pub(super) fn pictures(result: &CallResult) -> Vec<Picture<'_>> {
 fn is_base64(data: &str) -> bool {
     let digits = data.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-    !digits.is_empty() && data.len() % 4 == 0 && data.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
+    !digits.is_empty() && data.len().is_multiple_of(4) && data.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
 }
 
 // === impl Picture ===

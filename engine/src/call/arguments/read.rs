@@ -2,7 +2,7 @@
 //!
 //! 1. Nothing at all is `{}`. 2. The size is checked before anything is decoded. 3. The text is read as it is.
 //! 4. Lenient only: it is mended ([`mend`]), then text after the object is left out. 5. Lenient only: an object inside a
-//! string is decoded, once. What is left is refused, with the place and the reason.
+//!    string is decoded, once. What is left is refused, with the place and the reason.
 
 use std::borrow::Cow;
 use std::sync::Arc;
