@@ -30,7 +30,7 @@ pub use ids::{IdRule, UnknownIdRule};
 pub use options::{MediaMode, MessageOptions};
 use reply::Fields;
 pub use reply::{ParsedReply, ReplyError};
-pub use stream::{AssembledReply, StreamAssembler, StreamError, StreamForm};
+pub use stream::{AssembledReply, StreamAssembler, StreamError};
 pub use turn::AssistantTurn;
 
 /// A form of replies, definitions and history messages.
@@ -139,7 +139,7 @@ impl Dialect {
     /// # Errors
     /// The dialect has no streams, or the reply is too large.
     pub fn parse_stream(self, stream: &str, max_bytes: usize) -> Result<ParsedReply, ReplyError> {
-        let mut assembler = StreamAssembler::new(self.stream_form()?, max_bytes);
+        let mut assembler = StreamAssembler::new(self, max_bytes)?;
         assembler.push(stream);
         self.parse_assembled(assembler.finish()?)
     }
@@ -155,22 +155,6 @@ impl Dialect {
             parsed.warnings.push("the stream stopped before its end".to_owned());
         }
         Ok(parsed)
-    }
-
-    /// The form of this dialect's streams.
-    ///
-    /// # Errors
-    /// The dialect has none.
-    pub const fn stream_form(self) -> Result<StreamForm, ReplyError> {
-        match self {
-            Self::OpenAiChat => Ok(StreamForm::OpenAiChat),
-            Self::OpenAiResponses => Ok(StreamForm::OpenAiResponses),
-            Self::Anthropic => Ok(StreamForm::Anthropic),
-            Self::Gemini => Ok(StreamForm::Gemini),
-            Self::Ollama => Ok(StreamForm::Ollama),
-            Self::Bedrock => Ok(StreamForm::Bedrock),
-            Self::Mcp | Self::Native => Err(ReplyError::NoStream(self.as_str())),
-        }
     }
 
     /// The model's turn as it goes into the history before [`Dialect::messages`]: with the ids, names and arguments that

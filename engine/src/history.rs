@@ -14,6 +14,7 @@ mod pairs;
 mod problem;
 mod raw;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -22,7 +23,7 @@ use serde_json::value::RawValue;
 
 use crate::call::Locale;
 use crate::dialect::IdRule;
-use crate::json::JsonText;
+use crate::json::{JsonText, lossy};
 
 use conversation::Conversation;
 use edits::Edits;
@@ -110,7 +111,9 @@ pub enum HistoryError {
 /// # Errors
 /// The text is not JSON, or holds no list of messages.
 pub fn check_history(form: HistoryForm, options: HistoryOptions, text: &str) -> Result<HistoryReport, HistoryError> {
-    let document: &RawValue = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(not_json)?;
+    let given = text.trim_start_matches('\u{feff}');
+    let whole = lossy::whole(given);
+    let document: &RawValue = serde_json::from_str(&whole).map_err(not_json)?;
     let document = document.get();
     let request = Members::of(document);
     let Some(list) = messages(form, document, &request)? else {
@@ -119,6 +122,9 @@ pub fn check_history(form: HistoryForm, options: HistoryOptions, text: &str) -> 
     let conversation = Conversation::read(form, &request, list);
     let pairs = Pairs::of(&conversation);
     let mut problems = Problems::default();
+    if matches!(whole, Cow::Owned(_)) {
+        report_halves(form, given, &mut problems);
+    }
     let mut edits = Edits::of(document);
     pairs.report(&conversation, &mut problems);
     let ids = ids::settle(&conversation, &pairs, options.ids, &mut edits, &mut problems);
@@ -134,6 +140,17 @@ pub fn check_history(form: HistoryForm, options: HistoryOptions, text: &str) -> 
     let list_text = format!("[{}]", layout.render(&edits, &made).join(","));
     let repaired = edits.render_around(document, list, &list_text);
     Ok(HistoryReport { problems: problems.sorted(), messages: JsonText::trusted(repaired.into()) })
+}
+
+/// Names the messages that are not the same once they have whole characters only.
+fn report_halves(form: HistoryForm, given: &str, problems: &mut Problems) {
+    let list = messages(form, given.trim_ascii(), &Members::of(given)).ok().flatten();
+    for (index, message) in list.and_then(raw::items).unwrap_or_default().into_iter().enumerate() {
+        if matches!(lossy::whole(message), Cow::Owned(_)) {
+            let detail = "an escape for half of a surrogate pair is no character; U+FFFD was put in its place";
+            problems.add(ProblemKind::HalfCharacter, index, None, detail);
+        }
+    }
 }
 
 /// The list of messages; nothing when the conversation is a mere string, as OpenAI responses allow.

@@ -59,6 +59,11 @@ impl JsonText {
         Self(Value::from(text).to_string().into())
     }
 
+    /// `null`.
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
     /// The JSON text of a boolean.
     pub fn boolean(value: bool) -> Self {
         Self(value.to_string().into())

@@ -52,7 +52,7 @@ pub use call::{
 };
 pub use dialect::{
     AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,
-    MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StreamForm, StrictMode, UnknownIdRule,
+    MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StrictMode, UnknownIdRule,
 };
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};

@@ -77,14 +77,17 @@ async fn two_real_servers_answer_in_one_batch_and_go_when_the_registry_closes() 
         ),
         call("d", "everything__get-tiny-image", &json!({})),
         call("e", "everything__echo", &json!({"message": [7]})),
+        ToolCall::new("f", "everything__get-sum", RawArguments::text(r#"{"a":123456789012345678901234567890,"b":1}"#)),
     ]);
     let outcome = fleet.registry.dispatch(batch).await;
     use CallStatus::{InvalidArguments, Ok, ToolError};
-    assert_eq!(statuses(&outcome), [Ok, Ok, ToolError, Ok, InvalidArguments], "{outcome:#?}");
+    assert_eq!(statuses(&outcome), [Ok, Ok, ToolError, Ok, InvalidArguments, InvalidArguments], "{outcome:#?}");
     assert!(outcome.results[0].history_content().contains("Europe/Oslo"));
     assert!(outcome.results[1].history_content().contains("你好"));
     assert!(outcome.results[3].result.content_items.iter().any(|item| item.image_base64().is_some()));
     assert_eq!(outcome.results[4].error.as_ref().unwrap().pointer.as_deref(), Some("/message"));
+    let error = outcome.results[5].error.as_ref().unwrap();
+    assert!(error.message.contains("123456789012345678901234567890"), "refused, not rounded: {}", error.message);
 
     fleet.registry.close(Duration::from_secs(5)).await;
     assert_eq!(server_processes(&before, "mcp"), [], "a server outlived its registry");

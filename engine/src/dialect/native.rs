@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, is_list, missing};
+use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, is_list, missing, verbatim};
 use super::{Dialect, IdRule, role};
 use crate::call::ToolCall;
 use crate::json::JsonText;
@@ -17,7 +17,7 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
     let mut builder = ReplyBuilder::default();
     for call in calls.into_iter().map(Fields::of) {
         let arguments = arguments(call.get("arguments"), false);
-        let opaque = call.get("opaque").map(|opaque| JsonText::trusted(opaque.get().into()));
+        let opaque = call.get("opaque").map(verbatim);
         builder.call(ToolCall::new(call.text("call_id"), call.text("tool"), arguments).with_opaque(opaque));
     }
     builder.reasoning(&fields.text("reasoning"));

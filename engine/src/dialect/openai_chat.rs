@@ -25,7 +25,12 @@ pub(super) fn parse(reply: &str) -> Result<ParsedReply, ReplyError> {
     };
     let message = choice.object("message");
     let calls = message.list("tool_calls").unwrap_or_default();
-    let mut builder = ReplyBuilder::new(message.others(&["tool_calls", "function_call"]));
+    let mut members = message.others(&["tool_calls", "function_call"]);
+    // Some servers want `content` to be there, also when it says nothing.
+    if message.is_null("content") {
+        members.push(("content".to_owned(), JsonText::null()));
+    }
+    let mut builder = ReplyBuilder::new(members);
     let is_cut_off = CUT_OFF.contains(&choice.text("finish_reason").as_str());
     let last = calls.len().saturating_sub(1);
     for (index, call) in calls.iter().enumerate() {

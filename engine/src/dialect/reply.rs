@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::StreamError;
 use super::turn::{AssistantTurn, TurnPart};
 use crate::call::{RawArguments, ToolCall};
-use crate::json::JsonText;
+use crate::json::{JsonText, lossy};
 
 /// The calls of a reply, and what was said beside them.
 #[derive(Clone, Debug, Default)]
@@ -49,9 +49,6 @@ pub enum ReplyError {
     /// There is no such dialect.
     #[error("there is no form `{0}`; the forms are {names}", names = super::names())]
     UnknownFormat(String),
-    /// The dialect has no streams.
-    #[error("the form {0} has no streams")]
-    NoStream(&'static str),
     /// A streamed reply cannot be put together.
     #[error(transparent)]
     Stream(#[from] StreamError),
@@ -99,21 +96,25 @@ impl<'a> Fields<'a> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
-    /// The text at a key, empty where there is none. What is no readable text stands as it was written, so that it can
-    /// be answered and refused.
+    /// The text at a key, empty where there is none. What is no text stands as it was written, so that it can be
+    /// answered and refused.
     pub(super) fn text(&self, key: &str) -> String {
         let raw = self.get(key).map_or("", RawValue::get);
-        serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())
+        lossy::string(raw).unwrap_or_else(|| raw.to_owned())
     }
 
     pub(super) fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|raw| raw.get() == "true")
     }
 
-    /// The members that are not null and not among `known`, byte for byte.
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|raw| raw.get() == "null")
+    }
+
+    /// The members that are not null and not among `known`, see [`verbatim`].
     pub(super) fn others(&self, known: &[&str]) -> Vec<(String, JsonText)> {
         let others = self.0.iter().filter(|(key, raw)| !known.contains(&key.as_str()) && raw.get() != "null");
-        others.map(|(key, raw)| (key.clone(), JsonText::trusted(raw.get().into()))).collect()
+        others.map(|(key, raw)| (key.clone(), verbatim(raw))).collect()
     }
 
     /// The same as one object; nothing where there are none.
@@ -140,7 +141,7 @@ impl ReplyBuilder {
     }
 
     pub(super) fn keep(&mut self, part: &RawValue) {
-        self.reply.turn.parts.push(TurnPart::Kept(JsonText::trusted(part.get().into())));
+        self.reply.turn.parts.push(TurnPart::Kept(verbatim(part)));
     }
 
     pub(super) fn reasoning(&mut self, text: &str) {
@@ -166,6 +167,11 @@ impl ReplyBuilder {
 /// Reads a whole reply; byte order marks are no part of it.
 pub(super) fn document(reply: &str) -> Result<&RawValue, ReplyError> {
     serde_json::from_str(reply.trim_start_matches('\u{feff}')).map_err(not_json)
+}
+
+/// A value byte for byte, but for halves of characters: no vendor takes a request that has one.
+pub(super) fn verbatim(raw: &RawValue) -> JsonText {
+    JsonText::trusted(lossy::whole(raw.get()).into())
 }
 
 pub(super) fn is_list(raw: &RawValue) -> bool {

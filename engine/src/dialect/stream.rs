@@ -23,29 +23,12 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
+use super::Dialect;
 use crate::json::JsonText;
 
 use ledger::Ledger;
 use members::Members;
 use sse::Event;
-
-/// The form of the chunks of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum StreamForm {
-    /// Chunks of OpenAI chat completions, and of servers that speak it.
-    OpenAiChat,
-    /// Events of OpenAI responses.
-    OpenAiResponses,
-    /// Events of Anthropic messages.
-    Anthropic,
-    /// Chunks of Gemini's `streamGenerateContent`.
-    Gemini,
-    /// Lines of Ollama's `/api/chat`.
-    Ollama,
-    /// Events of Amazon Bedrock's `ConverseStream`.
-    Bedrock,
-}
 
 /// A whole reply, put together from a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +49,9 @@ pub enum StreamError {
     /// It holds more bytes, calls or blocks than allowed.
     #[error("the streamed reply is larger than allowed")]
     TooLarge,
+    /// The dialect has no streams.
+    #[error("the form {0} has no streams")]
+    NoStreams(Dialect),
 }
 
 /// Puts one streamed reply together.
@@ -97,17 +83,21 @@ trait Assemble: fmt::Debug + Send + Sync {
 // === impl StreamAssembler ===
 
 impl StreamAssembler {
-    /// An assembler for one reply of at most `max_bytes` bytes.
-    pub fn new(form: StreamForm, max_bytes: usize) -> Self {
-        let state: Box<dyn Assemble> = match form {
-            StreamForm::OpenAiChat => Box::new(openai_chat::OpenAiChat::default()),
-            StreamForm::OpenAiResponses => Box::new(openai_responses::OpenAiResponses::default()),
-            StreamForm::Anthropic => Box::new(anthropic::Anthropic::default()),
-            StreamForm::Gemini => Box::new(gemini::Gemini::default()),
-            StreamForm::Ollama => Box::new(ollama::Ollama::default()),
-            StreamForm::Bedrock => Box::new(bedrock::Bedrock::default()),
+    /// An assembler for one streamed reply of this dialect, of at most `max_bytes` bytes.
+    ///
+    /// # Errors
+    /// The dialect has no streams.
+    pub fn new(dialect: Dialect, max_bytes: usize) -> Result<Self, StreamError> {
+        let state: Box<dyn Assemble> = match dialect {
+            Dialect::OpenAiChat => Box::new(openai_chat::OpenAiChat::default()),
+            Dialect::OpenAiResponses => Box::new(openai_responses::OpenAiResponses::default()),
+            Dialect::Anthropic => Box::new(anthropic::Anthropic::default()),
+            Dialect::Gemini => Box::new(gemini::Gemini::default()),
+            Dialect::Ollama => Box::new(ollama::Ollama::default()),
+            Dialect::Bedrock => Box::new(bedrock::Bedrock::default()),
+            Dialect::Mcp | Dialect::Native => return Err(StreamError::NoStreams(dialect)),
         };
-        Self { state, ledger: Ledger::new(max_bytes), finished: None }
+        Ok(Self { state, ledger: Ledger::new(max_bytes), finished: None })
     }
 
     /// Takes whole chunks: one JSON value, a list of them, or lines of JSON or of server-sent events (`data:`; other

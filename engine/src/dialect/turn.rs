@@ -2,13 +2,14 @@
 //!
 //! Vendors refuse a whole request for one call with an illegal id, name or arguments, and for one whose id does not match
 //! its result's. So the turn is given back with the ids, names and arguments that the results have; everything else,
-//! thought signatures and reasoning items above all, stays byte for byte.
+//! thought signatures and reasoning items above all, stays byte for byte (halves of characters excepted: no vendor takes
+//! them).
 
 use std::borrow::Cow;
 
 use super::IdRule;
 use crate::call::{Profile, RawArguments, read_arguments};
-use crate::json::JsonText;
+use crate::json::{JsonText, lossy};
 use crate::limits::Limits;
 use crate::result::{CallResult, TextLimit, truncate_middle};
 
@@ -17,6 +18,9 @@ const INVALID: &str = "invalid_arguments";
 
 /// Bytes of them that are kept.
 const MAX_INVALID_BYTES: usize = 64 << 10;
+
+/// Bytes of them, as they are written, that are decoded.
+const DECODED_INVALID_BYTES: usize = 4 * MAX_INVALID_BYTES;
 
 /// What a model said in one reply.
 #[derive(Clone, Debug, Default)]
@@ -101,10 +105,12 @@ fn as_object(raw: &RawArguments) -> JsonText {
         return arguments.json().clone();
     }
     let text = match &given {
-        RawArguments::Encoded(token) => serde_json::from_str(token).unwrap_or_else(|_| token.to_string()),
-        RawArguments::Text(text) | RawArguments::CutOff(text) => text.to_string(),
-        RawArguments::Absent => String::new(),
+        // What is much too long is cut as it stands: decoding it first would hold it in memory once more.
+        RawArguments::Encoded(token) if token.len() > DECODED_INVALID_BYTES => Cow::Borrowed(&**token),
+        RawArguments::Encoded(token) => lossy::text(token).map_or(Cow::Borrowed(&**token), Cow::Owned),
+        RawArguments::Text(text) | RawArguments::CutOff(text) => Cow::Borrowed(&**text),
+        RawArguments::Absent => Cow::Borrowed(""),
     };
-    let text = truncate_middle(&text, TextLimit::new(0, MAX_INVALID_BYTES), " […] ").unwrap_or(text);
-    JsonText::object([(INVALID, JsonText::string(&text))])
+    let cut = truncate_middle(&text, TextLimit::new(0, MAX_INVALID_BYTES), " […] ");
+    JsonText::object([(INVALID, JsonText::string(cut.as_deref().unwrap_or(&text)))])
 }

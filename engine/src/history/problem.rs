@@ -50,6 +50,8 @@ pub enum ProblemKind {
     EmptyResult,
     /// A result is no object where the vendor wants one; it was put into one.
     InvalidResult,
+    /// A message has an escape for half of a surrogate pair, which strict parsers refuse; `U+FFFD` stands in its place.
+    HalfCharacter,
 }
 
 /// Collects problems.
@@ -60,7 +62,7 @@ pub(super) struct Problems(Vec<HistoryProblem>);
 
 impl ProblemKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::UnansweredCall,
         Self::OrphanResult,
         Self::RepeatedCallId,
@@ -75,6 +77,7 @@ impl ProblemKind {
         Self::InvalidArguments,
         Self::EmptyResult,
         Self::InvalidResult,
+        Self::HalfCharacter,
     ];
 }
 

@@ -1,8 +1,12 @@
-//! Reading a JSON string whatever its escapes say.
+//! Reading JSON strings whatever their escapes say.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
+
+/// The length of `\uXXXX`.
+const ESCAPE: usize = 6;
 
 /// Decodes a JSON string; half of a surrogate pair, which is no character, becomes `U+FFFD`. Nothing when `json` is no
 /// string.
@@ -11,6 +15,50 @@ pub(crate) fn string(json: &str) -> Option<String> {
         return Some(text);
     }
     Lossy.deserialize(&mut serde_json::Deserializer::from_str(json)).ok()
+}
+
+/// Decodes a JSON string that holds JSON text; half of a surrogate pair stays the escape that it is, for whoever reads
+/// the text to find. Nothing when `json` is no string.
+pub(crate) fn text(json: &str) -> Option<String> {
+    let spelt = replace_halves(json, |escape| format!("\\{escape}"));
+    serde_json::from_str(&spelt).ok()
+}
+
+/// JSON with whole characters only, as every parser takes it: half of a surrogate pair becomes `U+FFFD`, and nothing else
+/// changes.
+pub(crate) fn whole(json: &str) -> Cow<'_, str> {
+    replace_halves(json, |_| "\\ufffd".to_owned())
+}
+
+/// Replaces the escapes of halves of surrogate pairs in valid JSON.
+fn replace_halves(json: &str, replacement: impl Fn(&str) -> String) -> Cow<'_, str> {
+    let mut replaced = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
+        let escape = at + found;
+        at = match (unit(json, escape), unit(json, escape + ESCAPE)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => escape + 2 * ESCAPE,
+            (Some(0xd800..0xe000), _) => {
+                replaced.push_str(json.get(copied..escape).unwrap_or_default());
+                replaced.push_str(&replacement(json.get(escape..escape + ESCAPE).unwrap_or_default()));
+                copied = escape + ESCAPE;
+                copied
+            }
+            (Some(_), _) => escape + ESCAPE,
+            (None, _) => escape + 2,
+        };
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    replaced.push_str(json.get(copied..).unwrap_or_default());
+    Cow::Owned(replaced)
+}
+
+/// The UTF-16 unit of a `\uXXXX` at `at`.
+fn unit(json: &str, at: usize) -> Option<u16> {
+    u16::from_str_radix(json.get(at..at + ESCAPE)?.strip_prefix("\\u")?, 16).ok()
 }
 
 struct Lossy;
@@ -46,6 +94,28 @@ mod tests {
     fn half_a_pair_costs_one_character_and_not_the_text() {
         assert_eq!(string(r#""a\ud83db""#).unwrap().replace('\u{fffd}', ""), "ab");
         assert_eq!(string(r#""\ud83d\ude00\n""#).as_deref(), Some("😀\n"));
+    }
+
+    #[test]
+    fn json_is_made_whole_and_nothing_else_changes() {
+        for (json, made) in [
+            (r#"{"a":"x\ud83d","b":["\udc00\ud83d"]}"#, r#"{"a":"x\ufffd","b":["\ufffd\ufffd"]}"#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d \\\ud83d""#, r#""\\ud83d \\\ufffd""#),
+            (r#""\ud83d\n\u00e9\"é""#, r#""\ufffd\n\u00e9\"é""#),
+        ] {
+            assert_eq!(whole(json), made);
+            assert!(serde_json::from_str::<serde_json::Value>(made).is_ok());
+        }
+        let fine = r#"{"a":"\ud83d\ude00 \\ud83d","n":1.10}"#;
+        assert!(matches!(whole(fine), Cow::Borrowed(same) if same == fine));
+    }
+
+    #[test]
+    fn json_text_keeps_the_escape_of_half_a_character() {
+        assert_eq!(text(r#""{\"a\":\"\ud83d\"}""#).as_deref(), Some(r#"{"a":"\ud83d"}"#));
+        assert_eq!(text(r#""\ud83d\ude00""#).as_deref(), Some("😀"));
+        assert_eq!(text("7"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Names that a model may have meant: decorated, misspelt, or with other separators.
 
 use super::PreparedTool;
-use super::table::RoutingTable;
+use super::table::{Route, RoutingTable};
 
 /// Names that are proposed at most.
 const MAX_PROPOSED: usize = 5;
@@ -16,7 +16,9 @@ impl RoutingTable {
     /// The one tool whose name differs from `name` only in a known prefix, in letter case or in separators.
     pub(crate) fn meant(&self, name: &str) -> Option<usize> {
         let folded = folded(undecorated(name));
-        let mut meant = self.routes.iter().enumerate().filter(|(_, route)| *route.folded == *folded);
+        // Both names count: where two tools want the same one, neither is the only one that can be meant.
+        let fits = |route: &Route| *route.folded == *folded || *route.wanted_folded == *folded;
+        let mut meant = self.routes.iter().enumerate().filter(|(_, route)| fits(route));
         match (meant.next(), meant.next()) {
             (Some((index, _)), None) => Some(index),
             _ => None,
@@ -44,8 +46,15 @@ fn undecorated(name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
-/// A name in small letters with one kind of separator, and not longer than model names are.
+/// A name in small letters with one kind of separator, one at a time, and not longer than model names are.
 pub(super) fn folded(name: &str) -> Box<str> {
-    let plain = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-    name.chars().take(64).map(plain).collect::<String>().into()
+    let mut folded = String::new();
+    for c in name.chars().take(64) {
+        if c.is_alphanumeric() {
+            folded.push(c.to_ascii_lowercase());
+        } else if !folded.ends_with('_') {
+            folded.push('_');
+        }
+    }
+    folded.into()
 }

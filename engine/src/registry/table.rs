@@ -36,6 +36,8 @@ pub(crate) struct Route {
     pub(crate) model_name: Arc<str>,
     /// The model name without what is easily mistaken, see [`folded`].
     pub(super) folded: Box<str>,
+    /// The same of the name that the tool wanted.
+    pub(super) wanted_folded: Box<str>,
     pub(crate) tool: Arc<PreparedTool>,
 }
 
@@ -79,7 +81,8 @@ impl RoutingTable {
                 continue;
             }
             let model_name = names.assign(&tool.wanted_name, &tool.origin.tool_id);
-            table.routes.push(Route { folded: folded(&model_name), model_name, tool: Arc::clone(tool) });
+            let (folded, wanted_folded) = (folded(&model_name), folded(&tool.wanted_name));
+            table.routes.push(Route { folded, wanted_folded, model_name, tool: Arc::clone(tool) });
         }
         table.routes.sort_by(|a, b| a.model_name.cmp(&b.model_name));
         table.index();

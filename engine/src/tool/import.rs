@@ -92,7 +92,7 @@ enum DefinitionError {
 /// Reads tool definitions: one, a list of any forms, or an object with a list under `tools`.
 ///
 /// Understood are MCP (`inputSchema`), Anthropic (`input_schema`), OpenAI chat completions (`function`) and Responses
-/// (`type: function`), Gemini (`functionDeclarations`), xbot's ToolDef, MaiBot's components, and what Toolyard itself
+/// (`type: function`), Gemini (`functionDeclarations`), Bedrock (`toolSpec`), xbot's ToolDef, MaiBot's components, and what Toolyard itself
 /// lists. A `server` beside the name, or beside the list, is kept.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ impl ImportedDefinitions {
         match read {
             Ok(spec) => self.tools.push(ImportedTool { server, spec }),
             Err(error) => {
-                let name = fields.get("name").or_else(|| fields.get("function")?.get("name")).and_then(Value::as_str);
+                let name = fields.get("name").or_else(|| inner(fields)?.get("name")).and_then(Value::as_str);
                 self.reject(pointer, name.map(str::to_owned), &error);
             }
         }
@@ -179,12 +179,20 @@ fn definition(fields: &Map<String, Value>) -> Result<ToolSpec, DefinitionError> 
     if let Some(Value::Object(function)) = fields.get("function") {
         return plain::wrapped(fields, function);
     }
+    if let Some(Value::Object(spec)) = fields.get("toolSpec") {
+        return plain::bedrock(spec);
+    }
     match fields.get("type").and_then(Value::as_str) {
         None | Some("function") => plain::definition(fields),
         // Anthropic's word for a tool of the caller; OpenAI's for one that takes free text, which has no schema.
         Some("custom") if fields.contains_key("input_schema") => plain::definition(fields),
         Some(other) => Err(DefinitionError::NotFunction(other.to_owned())),
     }
+}
+
+/// The object in which some vendors wrap a definition.
+fn inner(fields: &Map<String, Value>) -> Option<&Value> {
+    fields.get("function").or_else(|| fields.get("toolSpec"))
 }
 
 fn server_of(fields: &Map<String, Value>) -> Option<String> {

@@ -104,8 +104,9 @@ impl NameForm {
 
 /// The legal model name nearest to `wanted`.
 ///
-/// Illegal characters become `_`, and `_` stands before a first digit or hyphen. A name that is too long, or that has nothing legal in it, ends in a hash of the whole
-/// wanted name, so that it stays the same from one start to the next.
+/// Illegal characters become `_`, and `_` stands before a first digit or hyphen. A name that is too long, that loses letters
+/// (as Chinese ones do), or that has nothing legal in it, ends in a hash of the whole wanted name, so that it stays the same
+/// whatever other tools there are.
 pub fn model_name(wanted: &str) -> Arc<str> {
     if is_legal(wanted) {
         return wanted.into();
@@ -115,10 +116,11 @@ pub fn model_name(wanted: &str) -> Arc<str> {
     let replaced: String =
         front.chars().chain(wanted.chars().map(|c| if is_legal_char(c) { c } else { '_' })).collect();
     let says_something = replaced.chars().any(|c| c.is_ascii_alphanumeric());
-    if says_something && replaced.len() <= MAX_MODEL_NAME {
+    let loses_letters = wanted.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
+    if says_something && !loses_letters && replaced.len() <= MAX_MODEL_NAME {
         return replaced.into();
     }
-    let stem = if says_something { replaced.as_str() } else { "tool" };
+    let stem = if says_something { replaced.trim_end_matches('_') } else { "tool" };
     with_suffix(stem, wanted).into()
 }
 
@@ -152,6 +154,9 @@ mod tests {
         let chinese = model_name("天气");
         assert!(is_legal(&chinese) && chinese.starts_with("tool_"), "{chinese}");
         assert_ne!(chinese, model_name("时间"));
+        let qualified = model_name("local__天气");
+        assert!(qualified.starts_with("local_") && !qualified.contains("__"), "{qualified}");
+        assert_ne!(qualified, model_name("local__时间"), "whichever is listed first");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actors;
+mod argument_properties;
 mod arguments;
 mod availability;
 mod batch_handle;
@@ -24,7 +25,9 @@ mod names;
 mod panics;
 mod permits;
 mod properties;
+mod rendered_history;
 mod repairs;
 mod replacing;
+mod replies;
 mod results;
 mod stop_flag;

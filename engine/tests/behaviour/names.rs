@@ -111,6 +111,9 @@ async fn another_server_renames_nothing() {
         DefinitionForm::OpenAiChat,
     );
     assert!(alone.iter().all(|name| both.contains(name)), "{alone:?} {both:?}");
+    let chinese = exported(&servers(&[("local", "天气")]).await, DefinitionForm::OpenAiChat);
+    let more = exported(&servers(&[("local", "时间"), ("local", "天气")]).await, DefinitionForm::OpenAiChat);
+    assert!(more.contains(&chinese[0]), "{chinese:?} {more:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,6 +132,24 @@ async fn unknown_names_come_with_the_nearest_and_cost_no_sibling() {
     let many: Vec<(&str, &str)> = many.iter().map(|(server, name)| (*server, name.as_str())).collect();
     let result = servers(&many).await.invoke(call("a", "get_weather"), Arc::default()).await.unwrap();
     assert_eq!(result.error.unwrap().message.matches("`get_weather").count(), 1 + 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_with_another_separator_leads_to_its_tool_only_when_lenient() {
+    let registry = servers(&[("TimePlugin", "GetUtc"), ("a__b", "c"), ("a", "b__c")]).await;
+    let lenient = CallPolicy { lenient_names: true, ..CallPolicy::default() };
+    for name in ["TimePlugin.GetUtc", "TimePlugin-GetUtc", "timeplugin/getutc", "functions.TimePlugin_GetUtc"] {
+        let strict = registry.dispatch(ToolBatch::new(vec![call("a", name)])).await.results.remove(0);
+        assert_eq!(strict.status, UnknownTool, "{name}");
+        assert!(strict.error.unwrap().message.contains("`TimePlugin__GetUtc`"), "{name}");
+        assert!(is_legal(&strict.model_name), "what goes into the history is legal");
+        let batch = ToolBatch::new(vec![call("a", name)]).with_policy(lenient);
+        let result = registry.dispatch(batch).await.results.remove(0);
+        assert_eq!((result.status, &*result.model_name), (OK, "TimePlugin__GetUtc"), "{name}");
+        assert_eq!(serde_json::to_value(&result.repairs).unwrap(), json!([{"kind": "tool_name", "pointer": ""}]));
+    }
+    let both = registry.dispatch(ToolBatch::new(vec![call("a", "a.b.c")]).with_policy(lenient)).await;
+    assert_eq!(both.results[0].status, UnknownTool, "two tools can be meant");
 }
 
 #[tokio::test(start_paused = true)]

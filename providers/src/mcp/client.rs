@@ -100,7 +100,7 @@ impl McpClient {
     }
 
     async fn call(self: Arc<Self>, invocation: ToolInvocation) -> InvokeResult {
-        let params = wire::call_params(&invocation);
+        let params = wire::call_params(&invocation)?;
         match self.peer.call_tool_once(params).await {
             Ok(response) => wire::result(response),
             // The server is alive and refused: the model can act on what it says.

@@ -74,9 +74,35 @@ fn annotation(annotations: &Map<String, Value>) -> ToolAnnotation {
     }
 }
 
-pub(super) fn call_params(invocation: &ToolInvocation) -> CallToolRequestParams {
+/// What a call sends.
+///
+/// # Errors
+/// The arguments have an integer beyond 64 bits: rmcp has no place for its digits, and another number must not be sent.
+pub(super) fn call_params(invocation: &ToolInvocation) -> Result<CallToolRequestParams, ToolFailure> {
+    if let Some(integer) = integer_beyond_64_bits(invocation.arguments().text()) {
+        let message = format!("the number {integer} does not fit: this server takes integers of up to 64 bits");
+        return Err(ToolFailure::not_sent(ErrorCode::ArgumentsSchema, message));
+    }
     let arguments = invocation.arguments().value().as_object().cloned().unwrap_or_default();
-    CallToolRequestParams::new(invocation.tool_name().to_owned()).with_arguments(arguments)
+    Ok(CallToolRequestParams::new(invocation.tool_name().to_owned()).with_arguments(arguments))
+}
+
+/// The first integer in valid JSON that is neither an `i64` nor a `u64`.
+fn integer_beyond_64_bits(json: &str) -> Option<&str> {
+    let mut is_in_string = false;
+    let mut is_escaped = false;
+    json.split(|c: char| {
+        let was_in_string = is_in_string;
+        is_in_string = if is_in_string { is_escaped || c != '"' } else { c == '"' };
+        is_escaped = was_in_string && c == '\\' && !is_escaped;
+        // What stands in a string is cut to single characters, which are never too long.
+        was_in_string || !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'))
+    })
+    .find(|token| {
+        let digits = token.strip_prefix('-').unwrap_or(token);
+        let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err()
+    })
 }
 
 /// Reads the result of a call. Absent `isError` means success.
@@ -124,6 +150,20 @@ mod tests {
         let annotation = spec(&tool).annotation.unwrap();
         assert_eq!((annotation.read_only_hint, annotation.destructive_hint), (Some(true), None));
         assert_eq!(annotation.metadata["x"], 1);
+    }
+
+    #[test]
+    fn integers_beyond_64_bits_are_found_and_nothing_else() {
+        for (json, found) in [
+            (r#"{"id":123456789012345678901234567890}"#, Some("123456789012345678901234567890")),
+            (r#"{"a":[1,-9223372036854775809]}"#, Some("-9223372036854775809")),
+            (r#"{"a":18446744073709551615,"b":-9223372036854775808,"c":5.0,"d":1e40}"#, None),
+            (r#"{"a":"123456789012345678901234567890","b\"123456789012345678901234567890":"\\"}"#, None),
+            (r#"{"a":"\\","b":123456789012345678901234567890}"#, Some("123456789012345678901234567890")),
+            (r#"{"a":12345678901234567890123.5}"#, None),
+        ] {
+            assert_eq!(integer_beyond_64_bits(json), found, "{json}");
+        }
     }
 
     #[test]

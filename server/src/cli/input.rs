@@ -20,6 +20,9 @@ pub(super) fn text(path: &Path) -> Result<String, CliError> {
         std::io::stdin().take(MAX_BYTES as u64).read_to_string(&mut text).map_err(unreadable)?;
     } else {
         let file = std::fs::File::open(path).map_err(unreadable)?;
+        // Text that grows as it is read is held twice when it moves.
+        let size = file.metadata().map_or(0, |metadata| metadata.len()).min(MAX_BYTES as u64);
+        text.reserve_exact(usize::try_from(size).unwrap_or(0));
         file.take(MAX_BYTES as u64).read_to_string(&mut text).map_err(unreadable)?;
     }
     if text.len() >= MAX_BYTES {

@@ -57,7 +57,7 @@ pub(super) struct MessageArgs {
 #[derive(Debug, Args)]
 pub(super) struct ToolArgs {
     /// Takes the tools of this file instead of a configuration's; every tool only gives its arguments back. Definitions
-    /// in the form of MCP, OpenAI, Anthropic or Gemini are read, each with an optional `server`.
+    /// in the form of MCP, OpenAI, Anthropic, Gemini or Bedrock are read, each with an optional `server`.
     #[arg(long, value_name = "TOOLS.json", conflicts_with = "config")]
     echo_tools: Option<PathBuf>,
     #[command(flatten)]

@@ -53,14 +53,18 @@ pub(super) fn unreadable(text: &str, max_depth: usize, error: ValueError) -> Cal
 
 fn syntax(text: &str, error: &serde_json::Error) -> CallError {
     let place = pointer(&place(text, None));
-    let subject = if place.is_empty() { "the arguments".to_owned() } else { format!("`{place}`") };
+    let (subject, is, has) = if place.is_empty() {
+        ("the arguments".to_owned(), "are", "have")
+    } else {
+        (format!("`{place}`"), "is", "has")
+    };
     let said = error.to_string();
     let message = if said.contains("surrogate") || said.contains("hex escape") {
-        format!("{subject} has an escape for half a character (a lone surrogate); write the whole character")
+        format!("{subject} {has} an escape for half a character (a lone surrogate); write the whole character")
     } else if let Some(number) = NOT_FINITE.into_iter().find(|number| stands_at(text, error, number)) {
-        format!("{subject} is {number}, which is no JSON number; give a finite number or null")
+        format!("{subject} {is} {number}, which is no JSON number; give a finite number or null")
     } else if said.contains("out of range") {
-        format!("{subject} is a number that is out of range")
+        format!("{subject} {is} a number that is out of range")
     } else {
         format!("the arguments are not valid JSON at line {}, column {}", error.line(), error.column())
     };

@@ -18,7 +18,7 @@ use super::mend::{Front, front, mend};
 use super::value::{ValueError, parse};
 use super::{Arguments, RawArguments};
 use crate::call::Profile;
-use crate::json::JsonText;
+use crate::json::{JsonText, kind, lossy};
 use crate::limits::Limits;
 use crate::result::{CallError, ErrorCode, Repair, RepairKind};
 
@@ -77,9 +77,13 @@ fn decoded<'a>(token: &'a Arc<str>, limits: &Limits) -> Result<Cow<'a, Arc<str>>
     if token.len() / LONGEST_ESCAPE > limits.max_argument_bytes {
         return Err(fault::too_large(limits.max_argument_bytes));
     }
-    match serde_json::from_str::<Cow<'_, str>>(token) {
-        Ok(text) => Ok(Cow::Owned(text.into())),
-        Err(error) => Err(fault::unreadable(token, limits.max_argument_depth, ValueError::Syntax(error))),
+    match lossy::text(token) {
+        Some(text) => Ok(Cow::Owned(text.into())),
+        // No reply holds such a token, but callers may make one.
+        None => match parse(token, limits.max_argument_depth) {
+            Err(error) => Err(fault::unreadable(token, limits.max_argument_depth, error)),
+            Ok(value) => Err(fault::not_object(kind(&value))),
+        },
     }
 }
 
@@ -153,7 +157,7 @@ impl Reading {
 fn only_object(read: Read<'_>) -> Result<Read<'_>, CallError> {
     match &read.value {
         Value::Object(_) => Ok(read),
-        other => Err(fault::not_object(crate::json::kind(other))),
+        other => Err(fault::not_object(kind(other))),
     }
 }
 

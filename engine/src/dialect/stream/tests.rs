@@ -12,23 +12,23 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const FORMS: [StreamForm; 6] = [
-    StreamForm::OpenAiChat,
-    StreamForm::OpenAiResponses,
-    StreamForm::Anthropic,
-    StreamForm::Gemini,
-    StreamForm::Ollama,
-    StreamForm::Bedrock,
+const FORMS: [Dialect; 6] = [
+    Dialect::OpenAiChat,
+    Dialect::OpenAiResponses,
+    Dialect::Anthropic,
+    Dialect::Gemini,
+    Dialect::Ollama,
+    Dialect::Bedrock,
 ];
 
-fn assemble_texts<T: AsRef<str>>(form: StreamForm, chunks: &[T]) -> AssembledReply {
-    let mut assembler = StreamAssembler::new(form, 1 << 20);
+fn assemble_texts<T: AsRef<str>>(form: Dialect, chunks: &[T]) -> AssembledReply {
+    let mut assembler = StreamAssembler::new(form, 1 << 20).unwrap();
     chunks.iter().for_each(|chunk| assembler.push(chunk.as_ref()));
     assembler.finish().unwrap()
 }
 
 /// The reply as a value, beside everything else.
-fn assemble(form: StreamForm, chunks: &[Value]) -> (Value, AssembledReply) {
+fn assemble(form: Dialect, chunks: &[Value]) -> (Value, AssembledReply) {
     let texts: Vec<String> = chunks.iter().map(Value::to_string).collect();
     let assembled = assemble_texts(form, &texts);
     (assembled.reply.to().unwrap(), assembled)
@@ -54,7 +54,7 @@ fn lines_of_server_sent_events_are_chunks() {
         vec![format!("[{},\n{},{},{end}]", chunk("a"), chunk("b"), chunk("c"))],
         vec![serde_json::to_string_pretty(&serde_json::from_str::<Value>(&chunk("abc")).unwrap()).unwrap(), end.into()],
     ] {
-        let assembled = assemble_texts(StreamForm::OpenAiChat, &chunks);
+        let assembled = assemble_texts(Dialect::OpenAiChat, &chunks);
         let reply: Value = assembled.reply.to().unwrap();
         assert_eq!(reply["choices"][0]["message"]["content"], "abc", "{chunks:?}");
         assert_eq!(assembled.warnings, [""; 0], "{chunks:?}");
@@ -75,7 +75,7 @@ fn what_cannot_be_read_is_left_out_with_a_warning_and_ends_nothing() {
 
 #[test]
 fn warnings_are_few() {
-    let assembled = assemble_texts(StreamForm::Gemini, &vec!["x"; 500]);
+    let assembled = assemble_texts(Dialect::Gemini, &vec!["x"; 500]);
     assert_eq!(assembled.warnings.len(), 33);
 }
 
@@ -83,31 +83,27 @@ fn warnings_are_few() {
 fn an_error_of_the_vendor_is_a_warning_that_holds_its_type_only() {
     let secret = "sk-secret";
     for (form, chunk, kind) in [
-        (StreamForm::OpenAiChat, json!({"error": {"message": secret, "type": "server_error"}}), "server_error"),
-        (StreamForm::OpenAiChat, json!({"error": {"message": secret, "type": secret.repeat(9)}}), "no known type"),
-        (StreamForm::OpenAiChat, json!({"error": {"message": secret, "code": 502}}), "502"),
+        (Dialect::OpenAiChat, json!({"error": {"message": secret, "type": "server_error"}}), "server_error"),
+        (Dialect::OpenAiChat, json!({"error": {"message": secret, "type": secret.repeat(9)}}), "no known type"),
+        (Dialect::OpenAiChat, json!({"error": {"message": secret, "code": 502}}), "502"),
         (
-            StreamForm::Anthropic,
+            Dialect::Anthropic,
             json!({"type": "error", "error": {"type": "overloaded_error", "message": secret}}),
             "overloaded_error",
         ),
+        (Dialect::OpenAiResponses, json!({"type": "error", "code": "server_error", "message": secret}), "server_error"),
         (
-            StreamForm::OpenAiResponses,
-            json!({"type": "error", "code": "server_error", "message": secret}),
-            "server_error",
-        ),
-        (
-            StreamForm::OpenAiResponses,
+            Dialect::OpenAiResponses,
             json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": "rate_limit_exceeded", "message": secret}}}),
             "rate_limit_exceeded",
         ),
         (
-            StreamForm::Gemini,
+            Dialect::Gemini,
             json!([{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": secret}}]),
             "RESOURCE_EXHAUSTED",
         ),
-        (StreamForm::Ollama, json!({"error": secret}), "no known type"),
-        (StreamForm::Bedrock, json!({"throttlingException": {"message": secret}}), "exception"),
+        (Dialect::Ollama, json!({"error": secret}), "no known type"),
+        (Dialect::Bedrock, json!({"throttlingException": {"message": secret}}), "exception"),
     ] {
         let assembled = assemble_texts(form, &[chunk.to_string(), "data: [DONE]".to_owned()]);
         assert_eq!(assembled.warnings.len(), 1, "{chunk}");
@@ -121,28 +117,28 @@ fn an_error_of_the_vendor_is_a_warning_that_holds_its_type_only() {
 fn a_reply_larger_than_allowed_is_an_error() {
     let chunks = [
         (
-            StreamForm::OpenAiChat,
+            Dialect::OpenAiChat,
             json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "aaaaaaaaaaaaaaaa"}}]}}]}),
         ),
         (
-            StreamForm::OpenAiResponses,
+            Dialect::OpenAiResponses,
             json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "aaaaaaaaaaaaaaaa"}),
         ),
         (
-            StreamForm::Anthropic,
+            Dialect::Anthropic,
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "aaaaaaaaaaaaaaaa"}}),
         ),
-        (StreamForm::Gemini, json!({"candidates": [{"content": {"parts": [{"text": "aaaaaaaaaaaaaaaa"}]}}]})),
-        (StreamForm::Ollama, json!({"message": {"content": "aaaaaaaaaaaaaaaa"}, "done": false})),
+        (Dialect::Gemini, json!({"candidates": [{"content": {"parts": [{"text": "aaaaaaaaaaaaaaaa"}]}}]})),
+        (Dialect::Ollama, json!({"message": {"content": "aaaaaaaaaaaaaaaa"}, "done": false})),
         (
-            StreamForm::Bedrock,
+            Dialect::Bedrock,
             json!({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "aaaaaaaaaaaaaaaa"}}}),
         ),
     ];
     for (form, chunk) in chunks {
-        let mut assembler = StreamAssembler::new(form, 1000);
+        let mut assembler = StreamAssembler::new(form, 1000).unwrap();
         assembler.push(&chunk.to_string());
-        let mut fits = StreamAssembler::new(form, 1000);
+        let mut fits = StreamAssembler::new(form, 1000).unwrap();
         fits.push(&chunk.to_string());
         assert!(fits.finish().is_ok(), "{form:?}");
         (0..100).for_each(|_| assembler.push(&chunk.to_string()));
@@ -163,13 +159,13 @@ fn more_calls_than_allowed_are_an_error() {
     let part = json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "f"}}]}}]});
     for count in [1024, 1025] {
         for (form, chunk) in [
-            (StreamForm::OpenAiChat, &call as &dyn Fn(usize) -> Value),
-            (StreamForm::Anthropic, &start),
-            (StreamForm::OpenAiResponses, &added),
-            (StreamForm::Ollama, &|_| one.clone()),
-            (StreamForm::Gemini, &|_| part.clone()),
+            (Dialect::OpenAiChat, &call as &dyn Fn(usize) -> Value),
+            (Dialect::Anthropic, &start),
+            (Dialect::OpenAiResponses, &added),
+            (Dialect::Ollama, &|_| one.clone()),
+            (Dialect::Gemini, &|_| part.clone()),
         ] {
-            let mut assembler = StreamAssembler::new(form, 1 << 20);
+            let mut assembler = StreamAssembler::new(form, 1 << 20).unwrap();
             (0..count).for_each(|index| assembler.push(&chunk(index).to_string()));
             assert_eq!(assembler.finish().is_ok(), count == 1024, "{form:?} {count}");
         }
@@ -178,12 +174,12 @@ fn more_calls_than_allowed_are_an_error() {
 
 #[test]
 fn values_that_are_replaced_or_come_again_whole_count_once() {
-    let mut assembler = StreamAssembler::new(StreamForm::OpenAiChat, 2000);
+    let mut assembler = StreamAssembler::new(Dialect::OpenAiChat, 2000).unwrap();
     let chunk = json!({"model": "m".repeat(300), "choices": [{"index": 0, "delta": {"content": "a"}}]}).to_string();
     (0..100).for_each(|_| assembler.push(&chunk));
     assert!(assembler.finish().is_ok());
 
-    let mut assembler = StreamAssembler::new(StreamForm::OpenAiResponses, 1500);
+    let mut assembler = StreamAssembler::new(Dialect::OpenAiResponses, 1500).unwrap();
     let item = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "x".repeat(1000)});
     for chunk in [
         json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "function_call", "call_id": "c"}}),
@@ -200,7 +196,7 @@ fn values_that_are_replaced_or_come_again_whole_count_once() {
 #[test]
 fn finishing_twice_gives_the_same_and_what_comes_later_is_left_out() {
     for form in FORMS {
-        let mut assembler = StreamAssembler::new(form, 1 << 20);
+        let mut assembler = StreamAssembler::new(form, 1 << 20).unwrap();
         let first = assembler.finish().unwrap();
         assert_eq!(assembler.finish().unwrap(), first);
         assembler.push(r#"{"choices": [{"index": 0, "delta": {"content": "late"}}]}"#);
@@ -214,11 +210,11 @@ fn finishing_twice_gives_the_same_and_what_comes_later_is_left_out() {
 fn a_character_cut_in_two_between_chunks_stays_whole() {
     let halves = [r"\ud83d", r"\ude00"];
     for (form, chunk) in [
-        (StreamForm::OpenAiChat, r#"{"choices":[{"delta":{"content":"@"}}]}"#),
-        (StreamForm::Anthropic, r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#),
-        (StreamForm::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"@"}]}}]}"#),
-        (StreamForm::Ollama, r#"{"message":{"content":"@"}}"#),
-        (StreamForm::Bedrock, r#"{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"@"}}}"#),
+        (Dialect::OpenAiChat, r#"{"choices":[{"delta":{"content":"@"}}]}"#),
+        (Dialect::Anthropic, r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#),
+        (Dialect::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"@"}]}}]}"#),
+        (Dialect::Ollama, r#"{"message":{"content":"@"}}"#),
+        (Dialect::Bedrock, r#"{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"@"}}}"#),
     ] {
         let assembled = assemble_texts(form, &halves.map(|half| chunk.replace('@', half)));
         let reply: Value = assembled.reply.to().unwrap();

@@ -160,3 +160,14 @@ fn depth_is_no_concern() {
         assert!(report.messages.as_str().contains(&deep), "{form}");
     }
 }
+
+#[test]
+fn halves_of_characters_are_replaced_and_told() {
+    for form in HistoryForm::ALL {
+        let text = history(form, &["c1", "c2"]).replace("\"done\"", r#""a\ud83d \ud83d\ude00""#);
+        let report = checked(form, &text);
+        let places: Vec<ProblemKind> = kinds(&report);
+        assert!(!places.is_empty() && places.iter().all(|kind| *kind == HalfCharacter), "{form}: {places:?}");
+        assert_eq!(report.messages.as_str(), text.replace(r"a\ud83d", r"a\ufffd"), "{form}: nothing else changes");
+    }
+}

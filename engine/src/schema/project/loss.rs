@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Projection;
@@ -28,7 +29,7 @@ pub(super) const NOT_STRICT: &str = "cannot be said in strict mode";
 const MAX_LOSSES: usize = 200;
 
 /// Something that a copy of a schema does not say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
     /// JSON pointer of the schema in which it was said. In the copy of an inlined definition, a pointer of the copy.
@@ -39,10 +40,28 @@ pub struct Loss {
     pub note: String,
 }
 
+impl Serialize for Loss {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut loss = serializer.serialize_struct("Loss", 4)?;
+        loss.serialize_field("code", Self::CODE)?;
+        loss.serialize_field("pointer", &self.pointer)?;
+        loss.serialize_field("keyword", &self.keyword)?;
+        loss.serialize_field("note", &self.note)?;
+        loss.end()
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     list: Vec<Loss>,
     told: usize,
+}
+
+// === impl Loss ===
+
+impl Loss {
+    /// What stands for every loss in documents, for programs.
+    pub const CODE: &str = "schema_simplified";
 }
 
 // === impl Losses ===

@@ -23,6 +23,21 @@ pub(super) fn wrapped(outer: &Map<String, Value>, function: &Map<String, Value>)
     Ok(spec)
 }
 
+/// Bedrock: the schema stands under `json`, one level deeper than elsewhere.
+pub(super) fn bedrock(spec: &Map<String, Value>) -> Result<ToolSpec, DefinitionError> {
+    let mut plain = spec.clone();
+    if let Some(Value::Object(schema)) = spec.get("inputSchema") {
+        let Some(json) = schema.get("json").filter(|_| schema.len() == 1) else {
+            return Err(DefinitionError::Field {
+                key: "inputSchema",
+                expected: "an object with the schema under `json`",
+            });
+        };
+        plain.insert("inputSchema".to_owned(), json.clone());
+    }
+    definition(&plain)
+}
+
 /// A definition with its fields side by side.
 pub(super) fn definition(fields: &Map<String, Value>) -> Result<ToolSpec, DefinitionError> {
     let name = name_of(fields)?;

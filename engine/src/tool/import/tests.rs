@@ -30,6 +30,7 @@ fn every_vendors_form_gives_the_same_tool() {
             "properties": {"city": {"type": "STRING"}}, "required": ["city"]}}]}),
         json!({"name": "weather", "description": "Tells.", "parameters": {"type": "OBJECT",
             "properties": {"city": {"type": "STRING"}}, "required": ["city"]}}),
+        json!({"toolSpec": {"name": "weather", "description": "Tells.", "inputSchema": {"json": schema}}}),
         json!({"name": "weather", "description": "Tells.",
             "parameters": [{"name": "city", "type": "string", "required": true}]}),
         json!({"name": "weather", "description": "Tells.", "input_schema": schema,
@@ -56,12 +57,13 @@ fn each_definition_stands_for_itself() {
         {"name": "c", "schema": {"type": "object"}},
         "d",
         {"inputSchema": {"type": "object"}},
+        {"toolSpec": {"name": "e", "inputSchema": {"type": "object"}}},
     ]);
     let imported = import_definitions(&document).unwrap();
     let parameters: Vec<_> = imported.tools.iter().map(|tool| &tool.spec.parameters_schema["properties"]).collect();
     assert_eq!(parameters, [&json!({"x": {"type": "string"}}), &json!({"y": {"type": "string"}})]);
     let rejected: Vec<_> = imported.rejected.iter().map(|one| (one.pointer.as_str(), one.name.as_deref())).collect();
-    assert_eq!(rejected, [("/2", Some("c")), ("/3", None), ("/4", None)]);
+    assert_eq!(rejected, [("/2", Some("c")), ("/3", None), ("/4", None), ("/5", Some("e"))]);
     assert!(imported.rejected[0].reason.contains("`schema`"), "{}", imported.rejected[0].reason);
 }
 

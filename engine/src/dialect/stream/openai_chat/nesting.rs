@@ -2,6 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use crate::json::lossy;
+
 /// How deep in a JSON value a text stands, without reading it twice.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
@@ -14,10 +16,9 @@ pub(super) struct Nesting {
 // === impl Nesting ===
 
 impl Nesting {
-    /// Reads on. A piece with half a character cannot be decoded and is read as it is escaped; a quote may be missed then.
+    /// Reads on. Half a character counts as one: its other half may come in the next piece.
     pub(super) fn read(&mut self, piece: &RawValue) {
-        let text: String =
-            serde_json::from_str(piece.get()).unwrap_or_else(|_| piece.get().trim_matches('"').to_owned());
+        let text = lossy::string(piece.get()).unwrap_or_default();
         for byte in text.bytes() {
             if self.in_string {
                 self.in_string = self.is_escaped || byte != b'"';

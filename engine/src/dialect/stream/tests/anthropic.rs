@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::{assemble, assemble_texts};
 use crate::call::RawArguments;
 use crate::dialect::Dialect;
-use crate::dialect::stream::StreamForm;
 
 fn tool_use(index: u64, id: &str) -> Value {
     json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": id, "name": "f", "input": {}}})
@@ -51,7 +50,7 @@ fn the_whole_form_is_what_the_vendor_sends_without_streaming() {
         r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}}"#,
         r#"{"type":"message_stop"}"#,
     ];
-    let assembled = assemble_texts(StreamForm::Anthropic, &events);
+    let assembled = assemble_texts(Dialect::Anthropic, &events);
     assert_eq!(
         assembled.reply.as_str(),
         concat!(
@@ -73,7 +72,7 @@ fn a_call_without_deltas_has_the_input_of_its_start() {
     {
         let events: Vec<Value> =
             [tool_use(0, "t")].into_iter().chain(deltas).chain([stop(0), end("tool_use")]).collect();
-        let (reply, assembled) = assemble(StreamForm::Anthropic, &events);
+        let (reply, assembled) = assemble(Dialect::Anthropic, &events);
         assert_eq!(reply["content"][0]["input"], expected);
         assert!(assembled.ended);
     }
@@ -82,7 +81,7 @@ fn a_call_without_deltas_has_the_input_of_its_start() {
 #[test]
 fn a_call_without_an_id_stays_a_call() {
     let start = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "name": "f", "input": {}}});
-    let (reply, assembled) = assemble(StreamForm::Anthropic, &[start, input(0, "{\"a\":1}"), stop(0), end("tool_use")]);
+    let (reply, assembled) = assemble(Dialect::Anthropic, &[start, input(0, "{\"a\":1}"), stop(0), end("tool_use")]);
     assert_eq!(reply["content"], json!([{"type": "tool_use", "name": "f", "input": "{\"a\":1}"}]));
     assert_eq!(Dialect::Anthropic.parse(assembled.reply.as_str()).unwrap().calls.len(), 1);
 }
@@ -91,7 +90,7 @@ fn a_call_without_an_id_stays_a_call() {
 fn an_index_that_starts_again_is_another_block() {
     let events =
         [tool_use(0, "a"), input(0, "{}"), stop(0), tool_use(0, "b"), input(0, "{ }"), stop(0), end("tool_use")];
-    let (reply, _) = assemble(StreamForm::Anthropic, &events);
+    let (reply, _) = assemble(Dialect::Anthropic, &events);
     let inputs: Vec<&Value> = reply["content"].as_array().unwrap().iter().map(|block| &block["input"]).collect();
     assert_eq!(inputs, ["{}", "{ }"]);
 }
@@ -108,11 +107,11 @@ fn a_call_that_the_stream_broke_off_counts_as_cut_off() {
             json!(null),
         ),
     ] {
-        let (reply, assembled) = assemble(StreamForm::Anthropic, &events);
+        let (reply, assembled) = assemble(Dialect::Anthropic, &events);
         assert_eq!(reply["stop_reason"], reason, "{events:?}");
         assert_eq!(assembled.ended, reason == "tool_use");
     }
-    let (_, assembled) = assemble(StreamForm::Anthropic, &[tool_use(0, "a")]);
+    let (_, assembled) = assemble(Dialect::Anthropic, &[tool_use(0, "a")]);
     let calls = Dialect::Anthropic.parse(assembled.reply.as_str()).unwrap().calls;
     assert!(matches!(calls[0].arguments, RawArguments::CutOff(_)));
 }
@@ -121,7 +120,7 @@ fn a_call_that_the_stream_broke_off_counts_as_cut_off() {
 fn deltas_of_no_block_or_no_known_type_are_left_out_with_a_warning() {
     let odd = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "odd_delta", "text": "x"}});
     let (reply, assembled) =
-        assemble(StreamForm::Anthropic, &[input(3, "{}"), tool_use(0, "a"), odd, stop(0), end("tool_use")]);
+        assemble(Dialect::Anthropic, &[input(3, "{}"), tool_use(0, "a"), odd, stop(0), end("tool_use")]);
     assert_eq!(reply["content"], json!([{"type": "tool_use", "id": "a", "name": "f", "input": {}}]));
     assert_eq!(assembled.warnings.len(), 2);
     assert!(assembled.warnings[1].contains("odd_delta"));
@@ -130,10 +129,10 @@ fn deltas_of_no_block_or_no_known_type_are_left_out_with_a_warning() {
 #[test]
 fn text_may_come_without_a_start_and_a_reply_may_come_whole() {
     let delta = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}});
-    let (reply, _) = assemble(StreamForm::Anthropic, &[delta.clone(), delta]);
+    let (reply, _) = assemble(Dialect::Anthropic, &[delta.clone(), delta]);
     assert_eq!(reply["content"], json!([{"type": "text", "text": "xx"}]));
     let whole = json!({"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"a": 1}}], "stop_reason": "tool_use"});
-    let (reply, assembled) = assemble(StreamForm::Anthropic, std::slice::from_ref(&whole));
+    let (reply, assembled) = assemble(Dialect::Anthropic, std::slice::from_ref(&whole));
     assert_eq!(reply, whole);
     assert!(assembled.ended);
 }
@@ -150,7 +149,7 @@ fn calls_that_stand_in_the_start_of_a_message_are_kept_whole() {
         r#"{"type":"message_stop"}"#.to_owned(),
     ];
     for seen in [2, 3, 4] {
-        let assembled = assemble_texts(StreamForm::Anthropic, &events[..seen]);
+        let assembled = assemble_texts(Dialect::Anthropic, &events[..seen]);
         assert!(assembled.reply.as_str().contains(call), "{}", assembled.reply.as_str());
         let parsed = Dialect::Anthropic.parse(assembled.reply.as_str()).unwrap();
         assert_eq!(parsed.calls.len(), 1);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{assemble, assemble_texts};
-use crate::dialect::stream::StreamForm;
+use crate::dialect::stream::Dialect;
 
 #[test]
 fn the_whole_form_is_what_the_vendor_sends_without_streaming() {
@@ -25,7 +25,7 @@ fn the_whole_form_is_what_the_vendor_sends_without_streaming() {
         r#"{"messageStop":{"stopReason":"tool_use"}}"#,
         r#"{"metadata":{"usage":{"totalTokens":9}}}"#,
     ];
-    let assembled = assemble_texts(StreamForm::Bedrock, &events);
+    let assembled = assemble_texts(Dialect::Bedrock, &events);
     let reply: Value = assembled.reply.to().unwrap();
     assert_eq!(
         reply,
@@ -48,17 +48,17 @@ fn a_call_that_the_stream_broke_off_counts_as_cut_off() {
     let start =
         json!({"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "t", "name": "f"}}}});
     let stop = json!({"contentBlockStop": {"contentBlockIndex": 0}});
-    let (reply, assembled) = assemble(StreamForm::Bedrock, std::slice::from_ref(&start));
+    let (reply, assembled) = assemble(Dialect::Bedrock, std::slice::from_ref(&start));
     assert_eq!(reply["stopReason"], "max_tokens");
     assert!(!assembled.ended);
-    let (reply, _) = assemble(StreamForm::Bedrock, &[start, stop]);
+    let (reply, _) = assemble(Dialect::Bedrock, &[start, stop]);
     assert_eq!(reply["stopReason"], Value::Null);
 }
 
 #[test]
 fn a_piece_of_a_call_without_a_start_is_left_out_with_a_warning() {
     let piece = json!({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}}});
-    let (reply, assembled) = assemble(StreamForm::Bedrock, &[piece]);
+    let (reply, assembled) = assemble(Dialect::Bedrock, &[piece]);
     assert_eq!(reply["output"]["message"]["content"], json!([]));
     assert_eq!(assembled.warnings.len(), 1);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{assemble, assemble_texts};
-use crate::dialect::stream::{AssembledReply, StreamForm};
+use crate::dialect::stream::{AssembledReply, Dialect};
 
 fn chunk(parts: &Value) -> Value {
     json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}]})
@@ -18,7 +18,7 @@ fn end(reason: &str) -> Value {
 }
 
 fn parts(chunks: &[Value]) -> (Value, AssembledReply) {
-    let (reply, assembled) = assemble(StreamForm::Gemini, chunks);
+    let (reply, assembled) = assemble(Dialect::Gemini, chunks);
     (reply["candidates"][0]["content"]["parts"].clone(), assembled)
 }
 
@@ -36,7 +36,7 @@ fn parts_keep_their_order_and_their_bytes() {
         r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n":653247040368672768123}},"thoughtSignature":"a\/b\u003d"}]}}]}"#,
         r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"city":"moab"}}}]},"finishReason":"STOP"}],"responseId":"r"}"#,
     ];
-    let assembled = assemble_texts(StreamForm::Gemini, &chunks);
+    let assembled = assemble_texts(Dialect::Gemini, &chunks);
     assert_eq!(
         assembled.reply.as_str(),
         concat!(
@@ -114,7 +114,7 @@ fn digits_and_signatures_of_a_call_in_pieces_stay() {
         r#"{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.n","numberValue":653247040368672768123}],"willContinue":true}}]}}]}"#,
         r#"{"candidates":[{"content":{"parts":[{"functionCall":{}}]},"finishReason":"STOP"}]}"#,
     ];
-    let assembled = assemble_texts(StreamForm::Gemini, &chunks);
+    let assembled = assemble_texts(Dialect::Gemini, &chunks);
     let part = r#"{"functionCall":{"id":"i","name":"f","args":{"n":653247040368672768123}},"thoughtSignature":"a\/b"}"#;
     assert!(assembled.reply.as_str().contains(part), "{assembled:?}");
 }
@@ -189,7 +189,7 @@ fn a_call_left_open_is_complete_only_when_the_reply_stopped_by_itself() {
         (&closed, Some("STOP"), json!({"a": 1}), "STOP"),
     ] {
         let chunks: Vec<Value> = [start.clone(), piece.clone()].into_iter().chain(ends.map(end)).collect();
-        let (reply, assembled) = assemble(StreamForm::Gemini, &chunks);
+        let (reply, assembled) = assemble(Dialect::Gemini, &chunks);
         let candidate = &reply["candidates"][0];
         assert_eq!(candidate["content"]["parts"][0]["functionCall"]["args"], args, "{ends:?}");
         assert_eq!((candidate["finishReason"].as_str(), assembled.ended), (Some(reason), ends.is_some()));
@@ -198,7 +198,7 @@ fn a_call_left_open_is_complete_only_when_the_reply_stopped_by_itself() {
 
 #[test]
 fn a_blocked_prompt_is_an_end() {
-    let (reply, assembled) = assemble(StreamForm::Gemini, &[json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
+    let (reply, assembled) = assemble(Dialect::Gemini, &[json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
     assert_eq!(reply["promptFeedback"]["blockReason"], "SAFETY");
     assert!(assembled.ended && assembled.warnings.is_empty());
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{assemble, assemble_texts};
-use crate::dialect::stream::StreamForm;
+use crate::dialect::stream::Dialect;
 
 #[test]
 fn calls_of_several_lines_add_up() {
@@ -15,7 +15,7 @@ fn calls_of_several_lines_add_up() {
         "{\"function\":{\"name\":\"f\",\"arguments\":{}}},{\"function\":{\"name\":\"g\",\"arguments\":{}}}]},\"done\":false}\n",
         "{\"model\":\"q\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n",
     );
-    let assembled = assemble_texts(StreamForm::Ollama, &[lines]);
+    let assembled = assemble_texts(Dialect::Ollama, &[lines]);
     assert_eq!(
         assembled.reply.as_str(),
         concat!(
@@ -29,7 +29,7 @@ fn calls_of_several_lines_add_up() {
 
 #[test]
 fn a_stream_without_its_last_line_has_not_ended() {
-    let (reply, assembled) = assemble(StreamForm::Ollama, &[json!({"message": {"content": "h"}, "done": false})]);
+    let (reply, assembled) = assemble(Dialect::Ollama, &[json!({"message": {"content": "h"}, "done": false})]);
     assert_eq!(reply, json!({"message": {"role": "assistant", "content": "h"}, "done": false}));
     assert!(!assembled.ended);
 }

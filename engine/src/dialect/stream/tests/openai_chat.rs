@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{assemble, assemble_texts};
 use crate::call::RawArguments;
 use crate::dialect::Dialect;
-use crate::dialect::stream::{AssembledReply, StreamForm};
+use crate::dialect::stream::AssembledReply;
 
 /// Chunks of one choice: deltas of calls, then the end.
 fn chunks(deltas: &[Value]) -> Vec<Value> {
@@ -16,7 +16,7 @@ fn chunks(deltas: &[Value]) -> Vec<Value> {
 }
 
 fn message(chunks: &[Value]) -> (Value, AssembledReply) {
-    let (reply, assembled) = assemble(StreamForm::OpenAiChat, chunks);
+    let (reply, assembled) = assemble(Dialect::OpenAiChat, chunks);
     (reply["choices"][0]["message"].clone(), assembled)
 }
 
@@ -238,7 +238,7 @@ fn the_whole_form_is_what_the_vendor_sends_without_streaming() {
         r#"{"id":"c1","choices":[],"usage":{"total_tokens":9}}"#,
         "[DONE]",
     ];
-    let assembled = assemble_texts(StreamForm::OpenAiChat, &chunks);
+    let assembled = assemble_texts(Dialect::OpenAiChat, &chunks);
     assert_eq!(
         assembled.reply.as_str(),
         concat!(
@@ -271,7 +271,7 @@ fn a_reply_that_comes_as_message_or_whole_is_read_the_same() {
         {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
         {"id": "t2", "type": "function", "function": {"name": "f", "arguments": "{}"}},
     ]}, "finish_reason": "tool_calls"});
-    let (reply, _) = assemble(StreamForm::OpenAiChat, &[json!({"choices": [whole]})]);
+    let (reply, _) = assemble(Dialect::OpenAiChat, &[json!({"choices": [whole]})]);
     assert_eq!(reply, json!({"choices": [whole]}));
 }
 
@@ -301,7 +301,7 @@ fn the_input_of_a_custom_tool_is_put_together() {
 #[test]
 fn an_unknown_frame_between_deltas_costs_nothing_but_a_warning() {
     let (reply, assembled) = assemble(
-        StreamForm::OpenAiChat,
+        Dialect::OpenAiChat,
         &[
             json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "t1", "function": {"name": "get_weather"}}]}}]}),
             json!({"unexpected": true}),
@@ -325,7 +325,7 @@ fn broken_arguments_stay_one_broken_call() {
 fn a_finish_reason_of_stop_suppresses_no_call() {
     let mut chunks = chunks(&[json!({"index": 0, "id": "t1", "function": {"name": "f", "arguments": "{}"}})]);
     chunks[1]["choices"][0]["finish_reason"] = json!("stop");
-    let (reply, assembled) = assemble(StreamForm::OpenAiChat, &chunks);
+    let (reply, assembled) = assemble(Dialect::OpenAiChat, &chunks);
     assert_eq!(reply["choices"][0]["finish_reason"], "stop");
     assert_eq!(Dialect::OpenAiChat.parse(assembled.reply.as_str()).unwrap().calls.len(), 1);
 }
@@ -336,13 +336,13 @@ fn a_call_that_the_stream_broke_off_counts_as_cut_off() {
     for (arguments, is_cut) in
         [("", true), ("{\"a\":", true), ("{\"a\": \"}", true), ("{\"a\": 1}", false), (r#"{"a": "\"}"}"#, false)]
     {
-        let (_, assembled) = assemble(StreamForm::OpenAiChat, &[call(arguments)]);
+        let (_, assembled) = assemble(Dialect::OpenAiChat, &[call(arguments)]);
         assert!(!assembled.ended);
         let calls = Dialect::OpenAiChat.parse(assembled.reply.as_str()).unwrap().calls;
         assert_eq!(matches!(calls[0].arguments, RawArguments::CutOff(_)), is_cut, "{arguments}");
     }
     let texts = [call("").to_string(), "[DONE]".to_owned()];
-    let assembled = assemble_texts(StreamForm::OpenAiChat, &texts);
+    let assembled = assemble_texts(Dialect::OpenAiChat, &texts);
     let calls = Dialect::OpenAiChat.parse(assembled.reply.as_str()).unwrap().calls;
     assert!(assembled.ended && matches!(&calls[0].arguments, RawArguments::Encoded(text) if &**text == "\"\""));
 }
@@ -352,7 +352,7 @@ fn a_call_that_an_error_broke_off_counts_as_cut_off_whatever_the_finish_reason()
     for (arguments, reason) in [("", "length"), ("{}", "error")] {
         let call = json!([{"index": 0, "id": "t", "function": {"name": "f", "arguments": arguments}}]);
         let (reply, assembled) = assemble(
-            StreamForm::OpenAiChat,
+            Dialect::OpenAiChat,
             &[
                 json!({"choices": [{"index": 0, "delta": {"tool_calls": call}}]}),
                 json!({"error": {"code": 502}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]}),

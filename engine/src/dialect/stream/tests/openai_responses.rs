@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{assemble, assemble_texts};
-use crate::dialect::stream::StreamForm;
+use crate::dialect::stream::Dialect;
 
 fn added(index: u64, n: u64) -> Value {
     json!({"type": "response.output_item.added", "output_index": index, "item": {
@@ -42,7 +42,7 @@ fn what_is_more_final_wins() {
         (vec![done, whole, with_output], "{\"d\":4}"),
     ] {
         let events: Vec<Value> = base.iter().cloned().chain(events).collect();
-        let (reply, assembled) = assemble(StreamForm::OpenAiResponses, &events);
+        let (reply, assembled) = assemble(Dialect::OpenAiResponses, &events);
         assert_eq!(reply["output"], json!([item(9, expected, "completed")]), "{events:?}");
         assert_eq!(reply["status"], "completed");
         assert!(assembled.ended && assembled.warnings.is_empty());
@@ -57,7 +57,7 @@ fn items_and_responses_that_came_whole_stay_byte_for_byte() {
         r#"data: {"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"c","name":"f","arguments":"{\"n\":653247040368672768123}","big":653247040368672768123}}"#,
         r#"data: {"type":"response.completed","response":{"id":"r","status":"completed","incomplete_details":null,"output":[],"usage":{"total_tokens":9}}}"#,
     ];
-    let assembled = assemble_texts(StreamForm::OpenAiResponses, &events);
+    let assembled = assemble_texts(Dialect::OpenAiResponses, &events);
     assert_eq!(
         assembled.reply.as_str(),
         concat!(
@@ -79,7 +79,7 @@ fn a_response_that_ran_out_of_tokens_says_which_call_is_incomplete() {
         delta(1, 2, "{\"ci"),
         json!({"type": "response.incomplete", "response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}}),
     ];
-    let (reply, assembled) = assemble(StreamForm::OpenAiResponses, &events);
+    let (reply, assembled) = assemble(Dialect::OpenAiResponses, &events);
     assert_eq!(
         reply,
         json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [
@@ -97,11 +97,11 @@ fn a_stream_without_its_last_event_is_complete_only_when_every_item_is_done() {
         (vec![added(0, 1), arguments_done(0, 1, "{}")], "incomplete"),
         (vec![], "incomplete"),
     ] {
-        let (reply, assembled) = assemble(StreamForm::OpenAiResponses, &events);
+        let (reply, assembled) = assemble(Dialect::OpenAiResponses, &events);
         assert_eq!(reply["status"], status, "{events:?}");
         assert!(!assembled.ended);
     }
-    let (reply, _) = assemble(StreamForm::OpenAiResponses, &[added(0, 1), arguments_done(0, 1, "{}"), added(1, 2)]);
+    let (reply, _) = assemble(Dialect::OpenAiResponses, &[added(0, 1), arguments_done(0, 1, "{}"), added(1, 2)]);
     let statuses: Vec<&Value> = reply["output"].as_array().unwrap().iter().map(|item| &item["status"]).collect();
     assert_eq!(statuses, ["completed", "incomplete"]);
 }
@@ -144,7 +144,7 @@ fn events_find_their_item_by_index_or_else_by_id() {
             ],
         ),
     ] {
-        let (reply, assembled) = assemble(StreamForm::OpenAiResponses, &events);
+        let (reply, assembled) = assemble(Dialect::OpenAiResponses, &events);
         assert_eq!(reply["output"], json!(both), "{what}");
         assert_eq!(assembled.warnings, [""; 0], "{what}");
     }
@@ -154,17 +154,15 @@ fn events_find_their_item_by_index_or_else_by_id() {
 fn one_item_is_not_doubled_when_its_id_changes() {
     let mut done = item(1, "{}", "completed");
     done["id"] = json!("fc_other");
-    let (reply, _) = assemble(
-        StreamForm::OpenAiResponses,
-        &[added(0, 1), delta(0, 1, "{}"), item_done(0, &done), item_done(0, &done)],
-    );
+    let (reply, _) =
+        assemble(Dialect::OpenAiResponses, &[added(0, 1), delta(0, 1, "{}"), item_done(0, &done), item_done(0, &done)]);
     assert_eq!(reply["output"], json!([done]));
 }
 
 #[test]
 fn items_stand_in_the_order_of_their_indexes() {
     let events = [item_done(1, &item(2, "{}", "completed")), item_done(0, &item(1, "{}", "completed"))];
-    let (reply, _) = assemble(StreamForm::OpenAiResponses, &events);
+    let (reply, _) = assemble(Dialect::OpenAiResponses, &events);
     assert_eq!(reply["output"], json!([item(1, "{}", "completed"), item(2, "{}", "completed")]));
 }
 
@@ -188,7 +186,7 @@ fn text_reasoning_and_custom_input_are_put_together() {
         piece("custom_tool_call_input", 2, "1"),
         json!({"type": "response.completed", "response": {"status": "completed"}}),
     ];
-    let (reply, assembled) = assemble(StreamForm::OpenAiResponses, &events);
+    let (reply, assembled) = assemble(Dialect::OpenAiResponses, &events);
     assert_eq!(
         reply["output"],
         json!([
@@ -204,10 +202,10 @@ fn text_reasoning_and_custom_input_are_put_together() {
 #[test]
 fn pieces_of_an_item_that_never_started_are_left_out_with_a_warning() {
     let (reply, assembled) =
-        assemble(StreamForm::OpenAiResponses, &[delta(0, 1, "{}"), json!({"type": "response.completed"})]);
+        assemble(Dialect::OpenAiResponses, &[delta(0, 1, "{}"), json!({"type": "response.completed"})]);
     assert_eq!((reply["output"].clone(), assembled.warnings.len()), (json!([]), 1));
     let (reply, assembled) =
-        assemble(StreamForm::OpenAiResponses, &[delta(0, 1, "{}"), added(0, 1), json!({"type": "response.completed"})]);
+        assemble(Dialect::OpenAiResponses, &[delta(0, 1, "{}"), added(0, 1), json!({"type": "response.completed"})]);
     assert_eq!((reply["output"].clone(), assembled.warnings.len()), (json!([item(1, "{}", "completed")]), 0));
 }
 
@@ -215,7 +213,7 @@ fn pieces_of_an_item_that_never_started_are_left_out_with_a_warning() {
 fn a_response_may_come_whole_and_events_may_be_new() {
     let whole = json!({"status": "completed", "incomplete_details": null, "output": [item(1, "{}", "completed")]});
     let (reply, assembled) =
-        assemble(StreamForm::OpenAiResponses, &[json!({"type": "response.brand_new"}), whole.clone()]);
+        assemble(Dialect::OpenAiResponses, &[json!({"type": "response.brand_new"}), whole.clone()]);
     assert_eq!(reply, whole);
     assert!(assembled.ended);
     assert!(assembled.warnings[0].contains("brand_new"));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{FORMS, assemble};
-use crate::dialect::stream::{JsonText, StreamAssembler, StreamForm};
+use crate::dialect::stream::{Dialect, JsonText, StreamAssembler};
 
 /// Chunks that have keys which the forms look at, with values of any kind.
 fn chunk() -> impl Strategy<Value = String> {
@@ -134,7 +134,7 @@ proptest! {
     #[test]
     fn no_sequence_of_chunks_panics_or_gives_what_is_no_json(chunks in prop::collection::vec(chunk(), 0..12)) {
         for form in FORMS {
-            let mut assembler = StreamAssembler::new(form, 1 << 16);
+            let mut assembler = StreamAssembler::new(form, 1 << 16).unwrap();
             chunks.iter().for_each(|chunk| assembler.push(chunk));
             let finished = assembler.finish();
             prop_assert_eq!(&finished, &assembler.finish());
@@ -149,16 +149,16 @@ proptest! {
         let count = |key: &str| frames.iter().filter(|frame| frame.to_string().contains(key)).count();
         let list = |reply: &Value, path: &str| reply.pointer(path).and_then(Value::as_array).cloned().unwrap_or_default();
 
-        let (reply, _) = assemble(StreamForm::OpenAiChat, &frames);
+        let (reply, _) = assemble(Dialect::OpenAiChat, &frames);
         prop_assert!(list(&reply, "/choices/0/message/tool_calls").len() <= count("tool_calls"));
 
-        let (reply, _) = assemble(StreamForm::Anthropic, &frames);
+        let (reply, _) = assemble(Dialect::Anthropic, &frames);
         prop_assert_eq!(list(&reply, "/content").len(), count("content_block_start"));
 
-        let (reply, _) = assemble(StreamForm::OpenAiResponses, &frames);
+        let (reply, _) = assemble(Dialect::OpenAiResponses, &frames);
         prop_assert!(list(&reply, "/output").len() <= count("call_id"));
 
-        let (reply, _) = assemble(StreamForm::Gemini, &frames);
+        let (reply, _) = assemble(Dialect::Gemini, &frames);
         let parts = list(&reply, "/candidates/0/content/parts");
         prop_assert!(parts.len() <= count("functionCall"));
         for arguments in parts.iter().filter_map(|part| part["functionCall"].get("args")) {
@@ -177,20 +177,20 @@ proptest! {
         let chat = |call: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
         let mut chunks = vec![chat(json!({"index": 0, "id": "a", "function": {"name": name}}))];
         chunks.extend(pieces.iter().map(|piece| chat(json!({"index": 0, "function": {"arguments": piece}}))));
-        let (reply, _) = assemble(StreamForm::OpenAiChat, &chunks);
+        let (reply, _) = assemble(Dialect::OpenAiChat, &chunks);
         let calls = &reply["choices"][0]["message"]["tool_calls"];
         prop_assert_eq!(calls, &json!([{"id": "a", "type": "function", "function": {"name": name, "arguments": text}}]));
 
         let mut events = vec![json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "input": {}}})];
         let delta = |piece| json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": piece}});
         events.extend(pieces.iter().map(delta));
-        let (reply, _) = assemble(StreamForm::Anthropic, &events);
+        let (reply, _) = assemble(Dialect::Anthropic, &events);
         prop_assert_eq!(&reply["content"][0]["input"], &if text.is_empty() { json!({}) } else { json!(text) });
 
         let mut events = vec![json!({"type": "response.output_item.added", "output_index": 2, "item": {"type": "function_call"}})];
         let delta = |piece| json!({"type": "response.function_call_arguments.delta", "output_index": 2, "delta": piece});
         events.extend(pieces.iter().map(delta));
-        let (reply, _) = assemble(StreamForm::OpenAiResponses, &events);
+        let (reply, _) = assemble(Dialect::OpenAiResponses, &events);
         prop_assert_eq!(&reply["output"][0]["arguments"], &json!(text));
 
         let gemini = |function: Value| json!({"candidates": [{"content": {"parts": [{"functionCall": function}]}}]});
@@ -198,7 +198,7 @@ proptest! {
         let mut chunks = vec![gemini(json!({"name": name, "willContinue": true}))];
         chunks.extend(pieces.iter().map(|text| gemini(piece(text))));
         chunks.push(gemini(json!({"partialArgs": [{"jsonPath": "$.a", "stringValue": ""}]})));
-        let (reply, _) = assemble(StreamForm::Gemini, &chunks);
+        let (reply, _) = assemble(Dialect::Gemini, &chunks);
         prop_assert_eq!(&reply["candidates"][0]["content"]["parts"][0]["functionCall"], &json!({"name": name, "args": {"a": text}}));
     }
 }
