@@ -1,6 +1,7 @@
 //! Inputs that fuzz targets start from or found something with once: all of them through every target.
 
 #[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "the fuzz targets need them public")]
 mod targets;
 
 use targets::TARGETS;
