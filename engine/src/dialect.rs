@@ -192,7 +192,7 @@ impl Dialect {
 
     fn ids(self, options: MessageOptions) -> IdRule {
         options.ids.unwrap_or(match self {
-            Self::Anthropic => IdRule::Anthropic,
+            Self::Anthropic | Self::Bedrock => IdRule::Anthropic,
             _ => IdRule::AsGiven,
         })
     }

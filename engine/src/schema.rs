@@ -6,6 +6,7 @@
 mod coerce;
 mod cost;
 mod draft;
+mod effort;
 mod message;
 mod nulls;
 mod optional;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
+
+use effort::Effort;
 
 use crate::call::{Arguments, CallPolicy, Edits, reread};
 use crate::limits::Limits;
@@ -42,6 +45,7 @@ const MAX_BACKTRACKS: usize = 20_000;
 pub struct ArgumentSchema {
     validator: Validator,
     source: Arc<Value>,
+    effort: Effort,
 }
 
 /// Why a schema cannot be used.
@@ -73,7 +77,7 @@ impl ArgumentSchema {
             let place = if place.is_empty() { "its root".to_owned() } else { place };
             SchemaError { reason: format!("{} (at {place})", error.masked()) }
         })?;
-        Ok(Self { validator, source: Arc::new(schema.clone()) })
+        Ok(Self { validator, source: Arc::new(schema.clone()), effort: Effort::of(schema) })
     }
 
     /// Checks arguments, and coerces what the policy admits when they do not fit.
@@ -93,9 +97,13 @@ impl ArgumentSchema {
             arguments = edited(arguments, &edits, limits)?;
             repairs.extend(dropped);
         }
+        self.check_effort(arguments.value())?;
         for round in 0..MAX_ROUNDS {
             if self.validator.is_valid(arguments.value()) {
                 return Ok((arguments, repairs));
+            }
+            if !self.effort.can_tell(arguments.value()) {
+                break;
             }
             let (mut edits, mut made) = coerce::coerce(self.validator.iter_errors(arguments.value()), policy);
             if round == 0 {
@@ -117,8 +125,14 @@ impl ArgumentSchema {
     /// Names the first few faults, each with its place as a JSON pointer and what was expected there; never the value that
     /// was found. The error's own pointer is that of the first.
     pub fn check(&self, arguments: &Arguments) -> Result<(), CallError> {
+        self.check_effort(arguments.value())?;
         if self.validator.is_valid(arguments.value()) {
             return Ok(());
+        }
+        if !self.effort.can_tell(arguments.value()) {
+            let message =
+                "the arguments do not fit the tool's schema; they are too many, or nested too deep, to say where";
+            return Err(CallError::new(ErrorCode::ArgumentsSchema, message));
         }
         let errors = self.validator.iter_errors(arguments.value()).take(MAX_ERRORS_TOLD);
         let mut told: Vec<(String, String)> = errors.map(|error| message::describe(&error, &self.source)).collect();
@@ -130,6 +144,15 @@ impl ArgumentSchema {
             }
             None => Ok(()),
         }
+    }
+
+    fn check_effort(&self, value: &Value) -> Result<(), CallError> {
+        if self.effort.can_check(value) {
+            return Ok(());
+        }
+        let message =
+            "the arguments have texts that are too long for the patterns of the tool's schema; give shorter ones";
+        Err(CallError::new(ErrorCode::ArgumentsSchema, message))
     }
 }
 

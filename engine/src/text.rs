@@ -1,11 +1,24 @@
 //! The sentences that the engine itself says to a model or a person, in the language of the context.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::call::Locale;
 use crate::result::{CallError, ErrorCode};
 
+/// Characters of a model's own words that a sentence repeats.
+const MAX_QUOTED: usize = 128;
+
+/// A name that a model made up, short enough for a sentence.
+pub(crate) fn short(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
+}
+
 pub(crate) fn unknown_tool(locale: Locale, name: &str, nearest: &[&str]) -> CallError {
+    let name = short(name);
     let names = |separator: &str| nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(separator);
     let message = match (locale, nearest.is_empty()) {
         (Locale::En, true) => format!("there is no tool `{name}`; call one of the tools that are listed"),
@@ -17,6 +30,7 @@ pub(crate) fn unknown_tool(locale: Locale, name: &str, nearest: &[&str]) -> Call
 }
 
 pub(crate) fn removed_tool(locale: Locale, name: &str) -> CallError {
+    let name = short(name);
     let message = match locale {
         Locale::En => format!("the tool `{name}` was removed; do not call it again"),
         Locale::Zh => format!("工具已移除：{name}"),

@@ -2,6 +2,7 @@
 
 mod batches;
 mod health;
+mod heavy;
 mod history;
 mod host;
 mod problem;
@@ -25,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
+use heavy::Heavy;
+
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::telemetry::Metrics;
@@ -41,11 +44,12 @@ struct Shared {
     app: App,
     metrics: Metrics,
     max_body_bytes: usize,
+    heavy: Heavy,
 }
 
 /// Serves until the process is told to stop, then lets batches in flight finish within the configured grace.
 pub(crate) async fn serve(listener: TcpListener, app: App, metrics: Metrics, config: &ServerConfig) -> io::Result<()> {
-    let shared = Arc::new(Shared { app, metrics, max_body_bytes: config.max_body_bytes });
+    let shared = Arc::new(Shared { app, metrics, max_body_bytes: config.max_body_bytes, heavy: Heavy::new() });
     let router = router(Arc::clone(&shared), config);
     // Answers are small and written in two parts: without this, Nagle's algorithm holds the second one back.
     let listener = listener.tap_io(|stream| {

@@ -14,6 +14,9 @@ pub(crate) struct OutcomeDocument {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     assistant: Vec<JsonText>,
     messages: Vec<JsonText>,
+    /// What was odd about the reply and cost no call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 // === impl OutcomeDocument ===
@@ -23,6 +26,11 @@ impl OutcomeDocument {
         let assistant = dialect.assistant(turn, &outcome, options);
         let messages = dialect.messages(&outcome, options);
         let BatchOutcome { batch_id, stop, stop_requested_by, results, .. } = outcome;
-        Self { batch_id, stop, stop_requested_by, results, assistant, messages }
+        Self { batch_id, stop, stop_requested_by, results, assistant, messages, warnings: Vec::new() }
+    }
+
+    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+        self.warnings = warnings;
+        self
     }
 }

@@ -59,8 +59,8 @@ pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRul
 }
 
 fn is_empty_text(block: &JsonText) -> bool {
-    let is = |key: &str, wanted: &str| block.member(key).is_some_and(|value| value.as_str() == wanted);
-    is("type", "\"text\"") && is("text", "\"\"")
+    let text = |key: &str| block.member(key).and_then(|value| value.to::<String>().ok());
+    text("type").as_deref() == Some("text") && text("text").is_some_and(|said| said.trim().is_empty())
 }
 
 /// One user message with a `tool_result` block per call; pictures stand inside their block.

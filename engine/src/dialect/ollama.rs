@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document};
-use super::turn::AssistantTurn;
+use super::turn::{AssistantTurn, HistoryCall};
 use super::{Dialect, IdRule, MediaMode, role};
 use crate::call::ToolCall;
 use crate::json::JsonText;
@@ -43,21 +43,13 @@ fn one(call: &RawValue, cut_off: bool) -> ToolCall {
 /// The message with its calls.
 pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRule) -> Vec<JsonText> {
     let calls = turn.calls(results, ids);
-    if calls.is_empty() && turn.members.is_empty() {
-        return Vec::new();
-    }
-    let calls = calls.iter().map(|call| {
-        let members = call.opaque.and_then(|opaque| opaque.members()).unwrap_or_default();
+    let call = |call: &HistoryCall<'_>| {
+        let members = call.opaque.and_then(JsonText::members).unwrap_or_default();
         let id = members.iter().any(|(key, _)| key == "id").then(|| ("id", JsonText::string(&call.id)));
         let function = [("name", JsonText::string(call.name)), ("arguments", call.arguments.clone())];
         JsonText::object(id.into_iter().chain([("function", JsonText::object(function))]))
-    });
-    let calls: Vec<JsonText> = calls.collect();
-    if calls.is_empty() {
-        let members = turn.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
-        return vec![JsonText::object(members)];
-    }
-    vec![turn.message("tool_calls", JsonText::array(calls))]
+    };
+    turn.message(calls.iter().map(call).collect())
 }
 
 /// A tool message per call, then the pictures in a user message.

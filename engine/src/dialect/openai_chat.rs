@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::free_text::{INPUT, free_text, is_custom, said_freely};
 use super::media::{Picture, pictures};
 use super::reply::{Fields, ParsedReply, ReplyBuilder, ReplyError, arguments, document, missing};
-use super::turn::AssistantTurn;
+use super::turn::{AssistantTurn, HistoryCall};
 use super::{Dialect, IdRule, MediaMode, role};
 use crate::call::ToolCall;
 use crate::json::JsonText;
@@ -62,31 +62,18 @@ fn one(call: &RawValue, cut_off: bool) -> ToolCall {
 
 /// The message with its calls.
 pub(super) fn assistant(turn: &AssistantTurn, results: &[CallResult], ids: IdRule) -> Vec<JsonText> {
-    let calls = turn.calls(results, ids);
-    if calls.is_empty() && turn.members.is_empty() {
-        return Vec::new();
+    turn.message(turn.calls(results, ids).iter().map(history_call).collect())
+}
+
+fn history_call(call: &HistoryCall<'_>) -> JsonText {
+    let id = ("id", JsonText::string(&call.id));
+    let name = ("name", JsonText::string(call.name));
+    if is_custom(call.opaque) {
+        let input = JsonText::string(&said_freely(&call.arguments));
+        return call.object([id, (CUSTOM, JsonText::object([name, (INPUT, input)]))]);
     }
-    let calls: Vec<JsonText> = calls
-        .iter()
-        .map(|call| {
-            let id = JsonText::string(&call.id);
-            if is_custom(call.opaque) {
-                let input = JsonText::string(&said_freely(&call.arguments));
-                let custom = JsonText::object([("name", JsonText::string(call.name)), (INPUT, input)]);
-                return call.object([("id", id), (CUSTOM, custom)]);
-            }
-            let function = JsonText::object([
-                ("name", JsonText::string(call.name)),
-                ("arguments", JsonText::string(call.arguments.as_str())),
-            ]);
-            call.object([("id", id), ("type", JsonText::string("function")), ("function", function)])
-        })
-        .collect();
-    let has_role = turn.members.iter().any(|(key, _)| key == "role");
-    let front = (!has_role).then(|| ("role", JsonText::string("assistant")));
-    let members = turn.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
-    let calls = (!calls.is_empty()).then(|| ("tool_calls", JsonText::array(calls)));
-    vec![JsonText::object(front.into_iter().chain(members).chain(calls))]
+    let function = JsonText::object([name, ("arguments", JsonText::string(call.arguments.as_str()))]);
+    call.object([id, ("type", JsonText::string("function")), ("function", function)])
 }
 
 /// A tool message per call; then the pictures of all of them in one user message, since tool messages take text only.

@@ -47,7 +47,7 @@ pub struct AssembledReply {
 #[non_exhaustive]
 pub enum StreamError {
     /// It holds more bytes, calls or blocks than allowed.
-    #[error("the streamed reply is larger than allowed")]
+    #[error("the streamed reply has more bytes, or more than 1,024 calls or blocks, than are allowed")]
     TooLarge,
     /// The dialect has no streams.
     #[error("the form {0} has no streams")]

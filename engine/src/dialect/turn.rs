@@ -75,10 +75,16 @@ impl AssistantTurn {
         (0..results.len()).filter_map(|index| self.call(index, results, ids)).collect()
     }
 
-    /// The message with its parts under `key`.
-    pub(super) fn message(&self, key: &str, parts: JsonText) -> JsonText {
+    /// The message with its calls under `tool_calls`; none when the model said nothing.
+    pub(super) fn message(&self, calls: Vec<JsonText>) -> Vec<JsonText> {
+        if calls.is_empty() && self.members.is_empty() {
+            return Vec::new();
+        }
+        let has_role = self.members.iter().any(|(key, _)| key == "role");
+        let role = (!has_role).then(|| ("role", JsonText::string("assistant")));
         let members = self.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
-        JsonText::object(members.chain([(key, parts)]))
+        let calls = (!calls.is_empty()).then(|| ("tool_calls", JsonText::array(calls)));
+        vec![JsonText::object(role.into_iter().chain(members).chain(calls))]
     }
 }
 

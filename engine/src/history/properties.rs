@@ -151,6 +151,7 @@ fn seen(form: HistoryForm, message: &Value) -> Vec<Seen> {
             Some("function_call") => vec![Seen::Call(message["call_id"].clone())],
             Some("function_call_output") => vec![Seen::Result(message["call_id"].clone())],
             Some("reasoning") => vec![],
+            _ if message["role"] == "assistant" => vec![],
             _ => vec![Seen::Other],
         },
         HistoryForm::Anthropic => blocks("content", |block| match block["type"].as_str() {

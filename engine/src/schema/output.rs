@@ -50,9 +50,18 @@ impl OutputSchema {
         }
         let value: Value = serde_json::from_str(text)
             .map_err(|_| OutputFault::Unchecked("structured content is too deep to be checked".to_owned()))?;
-        let validator = &self.0.validator;
+        let Self(ArgumentSchema { validator, effort, .. }) = self;
+        if !effort.can_check(&value) {
+            return Err(OutputFault::Unchecked(
+                "structured content has texts that are too long to be checked".to_owned(),
+            ));
+        }
         if validator.is_valid(&value) {
             return Ok(());
+        }
+        if !effort.can_tell(&value) {
+            let reason = "structured content does not fit the output schema".to_owned();
+            return Err(OutputFault::Mismatch(reason));
         }
         let fault = validator.iter_errors(&value).find(|fault| !lifted.contains(&fault.instance_path().as_str()));
         let Some(fault) = fault else { return Ok(()) };

@@ -173,3 +173,15 @@ async fn lenient_names_lead_to_the_one_tool_that_can_be_meant_and_say_so() {
         assert!(is_legal(&outcome.results[0].model_name), "what goes into the history is legal");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_models_own_words_are_repeated_in_short() {
+    let registry = servers(&[("", "view")]).await;
+    let name = "x".repeat(1 << 20);
+    let result = registry.invoke(call("a", &name), Arc::default()).await.unwrap();
+    assert!(result.history_content().len() < 400, "{}", result.history_content().len());
+    let twice = format!("{{\"{name}\": 1, \"{name}\": 2}}").replace(&"x".repeat(1 << 19), "y");
+    let twice = toolyard::ToolCall::new("b", "view", toolyard::RawArguments::text(twice));
+    let error = registry.invoke(twice, Arc::default()).await.unwrap().error.unwrap();
+    assert!(error.message.len() < 400 && error.pointer.unwrap().len() < 400);
+}

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolyard::{
@@ -18,6 +18,11 @@ use toolyard::{
 use super::Shared;
 use super::problem::Problem;
 use crate::document::OutcomeDocument;
+
+/// Bytes of a body that is read away from the workers, which have others to serve.
+const LARGE_BYTES: usize = 64 << 10;
+/// Calls of a batch whose outcome is written away from them.
+const LARGE_BATCH: usize = 512;
 
 /// A batch to run: a model's `response` in a `format`, the `chunks` of a streamed one, or `calls` in Toolyard's own form.
 #[derive(Debug, Deserialize)]
@@ -51,6 +56,7 @@ struct Prepared {
     turn: AssistantTurn,
     dialect: Dialect,
     options: MessageOptions,
+    warnings: Vec<String>,
 }
 
 /// Runs a batch and answers with its outcome. A client that leaves cancels it.
@@ -58,18 +64,33 @@ pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<OutcomeDocument>, Problem> {
+) -> Result<Response, Problem> {
     let body = body?;
     check_content_type(&headers)?;
-    let request: BatchRequest<'_> = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
-    let Prepared { batch, turn, dialect, options } = prepare(request, &shared)?;
+    let Prepared { batch, turn, dialect, options, warnings } = if body.len() > LARGE_BYTES {
+        let shared_too = Arc::clone(&shared);
+        shared.heavy.run(move || read(&body, &shared_too)).await??
+    } else {
+        read(&body, &shared)?
+    };
     let running = CancelOnDrop(Some(shared.app.registry.start(batch).await?));
     let outcome = running.outcome().await;
     let outcome = outcome.ok_or_else(|| {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown", "the daemon stopped under the batch")
     })?;
-    Ok(Json(OutcomeDocument::new(outcome, &turn, dialect, options)))
+    let is_large = outcome.results.len() > LARGE_BATCH;
+    let write = move || {
+        let document = OutcomeDocument::new(outcome, &turn, dialect, options).with_warnings(warnings);
+        serde_json::to_vec(&document).map_err(|error| Problem::internal(&error))
+    };
+    let written = if is_large { shared.heavy.run(write).await?? } else { write()? };
+    Ok(([(header::CONTENT_TYPE, "application/json")], written).into_response())
+}
+
+fn read(body: &Bytes, shared: &Shared) -> Result<Prepared, Problem> {
+    let request: BatchRequest<'_> = serde_json::from_slice(body)
+        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
+    prepare(request, shared)
 }
 
 /// Cancels a batch in flight. Its own request then answers with what there is.
@@ -116,7 +137,7 @@ fn prepare(request: BatchRequest<'_>, shared: &Shared) -> Result<Prepared, Probl
     batch.session = request.session.map(|session| SessionKey { tenant: tenant.into(), session: session.into() });
     batch.turn = request.turn.map(|turn| TurnId(turn.into()));
     batch.deadline = request.deadline_ms.map(Duration::from_millis);
-    Ok(Prepared { batch, turn: parsed.turn, dialect, options })
+    Ok(Prepared { batch, turn: parsed.turn, dialect, options, warnings: parsed.warnings })
 }
 
 fn options(request: &BatchRequest<'_>) -> Result<MessageOptions, Problem> {

@@ -31,6 +31,14 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Something of Toolyard's own failed; what, is for the log.
+    pub(super) fn internal(error: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%error, "a request failed");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside Toolyard")
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolyard::{DefinitionForm, ToolExecutionContext};
@@ -23,15 +25,20 @@ pub(super) struct ListQuery {
 pub(super) async fn list(
     State(shared): State<Arc<Shared>>,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let Query(query) = query?;
     let form = match query.format {
         Some(name) => name.parse()?,
         None => DefinitionForm::Native,
     };
     let strict = query.strict.map(|mode| mode.parse()).transpose()?;
-    let definitions = shared.app.registry.define(&ToolExecutionContext::default(), form, strict);
-    Ok(Json(json!({"tools": definitions.document})))
+    let registry = shared.app.registry.clone();
+    let define = move || {
+        let definitions = registry.define(&ToolExecutionContext::default(), form, strict);
+        serde_json::to_vec(&json!({"tools": definitions.document})).map_err(|error| Problem::internal(&error))
+    };
+    let written = shared.heavy.run(define).await??;
+    Ok(([(header::CONTENT_TYPE, "application/json")], written).into_response())
 }
 
 /// Every provider with its state.

@@ -54,6 +54,7 @@ impl Dispatch {
         let outcome = app.registry.dispatch(batch).await;
         app.close(Duration::ZERO).await;
         let document = OutcomeDocument::new(outcome, &parsed.turn, dialect, self.messages.options());
+        let document = document.with_warnings(parsed.warnings);
         print(&serde_json::to_string_pretty(&document)?)?;
         Ok(())
     }

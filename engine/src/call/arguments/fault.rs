@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::value::ValueError;
 use crate::json::pointer;
 use crate::result::{CallError, ErrorCode};
+use crate::text::short;
 
 /// Numbers that other languages print and JSON does not have.
 const NOT_FINITE: [&str; 4] = ["-Infinity", "-NaN", "Infinity", "NaN"];
@@ -44,8 +45,9 @@ pub(super) fn unreadable(text: &str, max_depth: usize, error: ValueError) -> Cal
             format!("the arguments are nested deeper than {max_depth} levels"),
         ),
         ValueError::DuplicateKey(key) => {
-            let message = format!("duplicate key {key}: an object in the arguments has it twice");
-            CallError::new(ErrorCode::ArgumentsDuplicateKey, message).at(pointer(&place(text, Some(&key))))
+            let message = format!("duplicate key {}: an object in the arguments has it twice", short(&key));
+            let place = pointer(&place(text, Some(&key)));
+            CallError::new(ErrorCode::ArgumentsDuplicateKey, message).at(short(&place))
         }
         ValueError::Syntax(error) => syntax(text, &error),
     }
@@ -53,6 +55,7 @@ pub(super) fn unreadable(text: &str, max_depth: usize, error: ValueError) -> Cal
 
 fn syntax(text: &str, error: &serde_json::Error) -> CallError {
     let place = pointer(&place(text, None));
+    let place = short(&place);
     let (subject, is, has) = if place.is_empty() {
         ("the arguments".to_owned(), "are", "have")
     } else {

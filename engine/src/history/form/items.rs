@@ -5,7 +5,8 @@ use super::super::raw::{self, Members};
 use super::Unanswered;
 use crate::json::JsonText;
 
-/// Calls in a row are made at once, with the reasoning between them: the vendor wants that right before its call.
+/// Calls in a row are made at once, with the reasoning and the words of the model between them: the vendor wants those where
+/// it put them.
 pub(super) fn read(raw: &str) -> Parts<'_> {
     let item = Members::of(raw);
     let kind = item.get("type").map(|kind| raw::text(kind).value).unwrap_or_default();
@@ -17,6 +18,9 @@ pub(super) fn read(raw: &str) -> Parts<'_> {
             Parts { answers: vec![answer], ..Parts::default() }
         }
         "reasoning" => Parts { goes_on: true, ..Parts::default() },
+        "message" | "" if item.get("role").is_some_and(|role| raw::text(role).value == "assistant") => {
+            Parts { goes_on: true, ..Parts::default() }
+        }
         "item_reference" => Parts { is_reference: true, ..Parts::default() },
         _ => Parts::default(),
     }

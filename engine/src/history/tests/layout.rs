@@ -93,3 +93,12 @@ fn a_long_turn_with_results_in_reverse_is_put_in_order() {
     let repaired = value(&report);
     assert!((0..CALLS).all(|n| repaired[n + 1]["call_id"] == format!("c{n}")));
 }
+
+#[test]
+fn the_models_words_between_two_calls_of_one_reply_are_where_they_belong() {
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"});
+    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "done"});
+    let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "and"}]});
+    let history = json!([call("c1"), said, call("c2"), output("c1"), output("c2")]);
+    assert_eq!(kinds(&checked(HistoryForm::OpenAiResponses, &history.to_string())), []);
+}
