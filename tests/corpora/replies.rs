@@ -100,7 +100,7 @@ fn a_stream_reads_the_same_however_it_is_cut() {
     for recorded in Recorded::all().into_iter().filter(Recorded::is_stream) {
         let whole = recorded.parse(&recorded.text);
         for frames in [1, 3] {
-            let mut assembler = StreamAssembler::new(recorded.dialect.stream_form().unwrap(), MAX_BYTES);
+            let mut assembler = StreamAssembler::new(recorded.dialect, MAX_BYTES).unwrap();
             let lines: Vec<&str> = recorded.text.lines().collect();
             lines.chunks(frames).for_each(|lines| assembler.push(&lines.join("\n")));
             let cut = recorded.dialect.parse_assembled(assembler.finish().unwrap()).unwrap();
