@@ -77,19 +77,32 @@ impl JsonText {
 
     /// The member of an object under this key.
     pub fn member(&self, key: &str) -> Option<Self> {
-        self.members()?.into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
+        let members: IndexMap<String, &RawValue> = serde_json::from_str(&self.0).ok()?;
+        members.get(key).map(|value| Self(value.get().into()))
     }
 
     /// An object with these members, in this order.
     pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
-        let members = members.into_iter().map(|(key, value)| format!("{}:{value}", Self::string(key)));
-        Self(format!("{{{}}}", members.collect::<Vec<_>>().join(",")).into())
+        let mut text = String::from("{");
+        for (index, (key, value)) in members.into_iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { "," });
+            text.push_str(Self::string(key).as_str());
+            text.push(':');
+            text.push_str(value.as_str());
+        }
+        text.push('}');
+        Self(text.into())
     }
 
     /// An array of these items.
     pub fn array(items: impl IntoIterator<Item = Self>) -> Self {
-        let items: Vec<String> = items.into_iter().map(|item| item.0.to_string()).collect();
-        Self(format!("[{}]", items.join(",")).into())
+        let mut text = String::from("[");
+        for (index, item) in items.into_iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { "," });
+            text.push_str(item.as_str());
+        }
+        text.push(']');
+        Self(text.into())
     }
 
     /// For text that a parser has already accepted.

@@ -142,7 +142,8 @@ impl ArgumentSchema {
             Some((pointer, _)) => {
                 Err(CallError::new(ErrorCode::ArgumentsSchema, messages.join("; ")).at(pointer.clone()))
             }
-            None => Ok(()),
+            // What does not fit is never let through for want of words.
+            None => Err(CallError::new(ErrorCode::ArgumentsSchema, "the arguments do not fit the tool's schema")),
         }
     }
 

@@ -53,14 +53,13 @@ pub(super) struct Planner<'a> {
 
 pub(super) fn plan(
     engine: &Arc<Engine>,
-    batch: ToolBatch,
+    mut batch: ToolBatch,
     control: Arc<BatchControl>,
     events: Option<EventSender>,
     started: Instant,
 ) -> Plan {
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
-    let mut batch = batch;
     let calls = std::mem::take(&mut batch.calls);
     let mut planner = Planner::new(engine, &table, &batch, started, reservation.calls());
     let mut admitted = Vec::with_capacity(calls.len());

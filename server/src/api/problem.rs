@@ -29,9 +29,7 @@ impl Problem {
     pub(super) fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
-}
 
-impl Problem {
     /// Something of Toolyard's own failed; what, is for the log.
     pub(super) fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "a request failed");

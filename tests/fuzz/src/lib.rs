@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 use toolyard::{
-    ArgumentSchema, CallPolicy, DefinitionForm, Dialect, HistoryForm, HistoryOptions, Limits, Profile, RawArguments,
-    SchemaTarget, ToolBatch, ToolCall, check_history, normalise_schema, project_schema as project,
+    ArgumentSchema, CallPolicy, Dialect, HistoryForm, HistoryOptions, Limits, Profile, RawArguments, SchemaTarget,
+    ToolBatch, ToolCall, check_history, normalise_schema, project_schema as project,
 };
 
 /// Bytes that an assembled stream may hold.
@@ -98,7 +98,6 @@ pub fn project_schema(data: &[u8]) {
         let twice = project(&normalised.schema, target);
         assert_eq!(once.schema.to_string(), twice.schema.to_string());
     }
-    let _forms = DefinitionForm::ALL;
 }
 
 /// A conversation in any form: what was repaired has no problems any more.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::value::ValueError;
 use crate::json::pointer;
@@ -166,7 +166,6 @@ impl<'de> Visitor<'de> for Place<'_> {
             access.next_value_seed(self.inner())?;
             self.path.pop();
         }
-        while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(())
     }
 }
