@@ -1,7 +1,8 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
-//! provider up -> availability -> arguments. Listing uses the same gates but the last.
+//! provider up -> availability -> actor -> arguments. Listing uses the same gates but the last.
 
+mod actor;
 mod arguments;
 mod availability;
 mod provider;
@@ -27,6 +28,7 @@ pub(crate) enum Gate {
     Name,
     Provider,
     Availability,
+    Actor,
     Arguments,
     InFlight,
 }
@@ -34,7 +36,8 @@ pub(crate) enum Gate {
 /// Whether the tool can be shown to a model in this context.
 pub(crate) fn may_list(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
     provider::check(tool, context.locale)?;
-    availability::check(tool, context)
+    availability::check(tool, context)?;
+    actor::check(tool, context)
 }
 
 /// Whether the call may run, and with which arguments.
@@ -58,6 +61,7 @@ impl Gate {
             Self::Name => "name",
             Self::Provider => "provider",
             Self::Availability => "availability",
+            Self::Actor => "actor",
             Self::Arguments => "arguments",
             Self::InFlight => "in_flight",
         }

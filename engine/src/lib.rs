@@ -63,8 +63,8 @@ pub use json::JsonText;
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use provider::{
-    Backoff, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind, ProviderSettings,
-    Reason, ToolProvider,
+    Backoff, HostCaller, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind,
+    ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning};
 pub use result::{
@@ -77,10 +77,10 @@ pub use schema::{
     project as project_schema, project_strict, strict_compatible, strip_titles,
 };
 pub use tool::{
-    ActionsError, DeclaredText, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool, LocalText, LocalTime,
-    LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition, SOURCE_MESSAGE_PARAMETER,
-    SourceMessageError, SummaryError, ToolAnnotation, ToolDef, ToolIcon, ToolId, ToolParam, ToolParamType,
-    ToolParameterInfo, ToolSpec, ToolText, UnknownParamType, actions, check_source_message, check_summary,
+    ActionsError, DeclaredText, Effect, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool, LocalText,
+    LocalTime, LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition, SOURCE_MESSAGE_PARAMETER,
+    SourceMessageError, SummaryError, ToolAnnotation, ToolDef, ToolFlags, ToolIcon, ToolId, ToolParam, ToolParamType,
+    ToolParameterInfo, ToolSpec, ToolText, UnknownParamType, Visibility, actions, check_source_message, check_summary,
     check_tool_name, import_definitions, legacy_action, local_time_parameter, model_name, parameter_text,
     parameters_schema, parse_local, with_source_message,
 };

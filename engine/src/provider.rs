@@ -9,11 +9,12 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::call::{CallContext, ToolAvailabilityContext, ToolInvocation};
+use crate::registry::{RejectedTool, ToolWarning};
 use crate::result::{ToolExecutionResult, ToolFailure};
 use crate::tool::ToolSpec;
 
 pub(crate) use host::NoHost;
-pub use host::{HostPort, HostRequest};
+pub use host::{HostCaller, HostPort, HostRequest};
 pub use settings::{Backoff, ProviderSettings};
 
 /// What a call comes to: the tool's own result, or the failure of its provider.
@@ -42,11 +43,17 @@ pub trait ToolProvider: Send + Sync + 'static {
         Box::pin(std::future::ready(()))
     }
 
-    /// Why the tools cannot be used in this chat at this moment, if so. Synchronous and quick: it runs on the invoke
+    /// Why a tool cannot be used in this chat at this moment, if so. Synchronous and quick: it runs on the invoke
     /// path and must not block.
-    fn availability(&self, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
-        let _ = context;
+    fn availability(&self, tool: &ToolSpec, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
+        let _ = (tool, context);
         None
+    }
+
+    /// What else there is to say of the last listing: declarations that no tool could be made of, and what is not as it
+    /// should be with tools that work all the same.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
     }
 
     /// The next thing that happens to the provider by itself. The default never happens.
@@ -75,12 +82,23 @@ pub struct ProviderKind(&'static str);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason(pub String);
 
+/// What a provider says of its listing beside the tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Declarations that no tool could be made of.
+    pub rejected: Vec<RejectedTool>,
+    /// Faults of tools that work all the same; a name that is no tool's stands for something else of the provider.
+    pub warnings: Vec<ToolWarning>,
+}
+
 /// What happens to a provider by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProviderEvent {
     /// Its tools have changed: list them again.
     ToolsChanged,
+    /// It is out of date: make a fresh incarnation and swap it in. This one finishes its calls; on failure it stays.
+    Outdated(Reason),
     /// Its connection or process is gone; calls in flight end at once.
     Ended(Reason),
 }

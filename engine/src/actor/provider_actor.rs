@@ -107,6 +107,13 @@ impl ProviderActor {
         self.attempt = Some(Attempt { _task: AbortOnDropHandle::new(task), reloads });
     }
 
+    /// A start that is under way may have read what is out of date by now: it is given up.
+    fn reload(&mut self, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
+        let mut reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
+        reloads.extend(done);
+        self.begin(Duration::ZERO, reloads);
+    }
+
     /// Gives the incarnation before, which serves until the change is published.
     fn up(&mut self, (handle, listing): Started) -> (Change, Option<Incarnation>) {
         for rejected in &listing.rejected {
@@ -194,6 +201,10 @@ impl Message<Happened> for ProviderActor {
                     current.list_again(&self.me);
                 }
             }
+            ProviderEvent::Outdated(Reason(reason)) => {
+                tracing::info!(provider = %handle.name, reason, "reloading");
+                self.reload(None);
+            }
             ProviderEvent::Ended(Reason(reason)) => {
                 handle.end(Life::Crashed, &reason);
                 let change = self.down(reason);
@@ -229,9 +240,7 @@ impl Message<ReloadProvider> for ProviderActor {
     type Reply = ();
 
     async fn handle(&mut self, ReloadProvider(done): ReloadProvider, _ctx: &mut Context<Self, ()>) {
-        let mut reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
-        reloads.push(done);
-        self.begin(Duration::ZERO, reloads);
+        self.reload(Some(done));
     }
 }
 

@@ -69,7 +69,11 @@ async fn list(
 ) -> Result<Listing, String> {
     guarded(began, blueprint.settings.start_timeout, async {
         let specs = handle.invoker.list_tools().await.map_err(|failure| failure.to_string())?;
-        Ok(prepare(specs, handle, &blueprint.settings, &blueprint.limits, &blueprint.labels, before))
+        let mut listing = prepare(specs, handle, &blueprint.settings, &blueprint.limits, &blueprint.labels, before);
+        let remarks = handle.invoker.remarks();
+        listing.rejected.splice(0..0, remarks.rejected);
+        listing.warnings.splice(0..0, remarks.warnings);
+        Ok(listing)
     })
     .await
 }

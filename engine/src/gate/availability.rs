@@ -8,7 +8,7 @@ use crate::result::{CallError, ErrorCode};
 
 /// A provider whose predicate panics is not available; its panic costs nobody else anything.
 pub(super) fn check(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
-    let reason = match isolate::catch(|| tool.handle.invoker.availability(&context.availability())) {
+    let reason = match isolate::catch(|| tool.handle.invoker.availability(&tool.spec, &context.availability())) {
         Ok(None) => return Ok(()),
         Ok(Some(reason)) => reason.0,
         Err(_) => "its availability check panicked".to_owned(),

@@ -36,7 +36,6 @@ pub(crate) struct PreparedTool {
 
 /// A tool that is left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
 pub struct RejectedTool {
     /// Its name within its provider.
     pub name: String,
@@ -46,7 +45,6 @@ pub struct RejectedTool {
 
 /// Something about a tool that works all the same.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
 pub struct ToolWarning {
     /// Its name within its provider.
     pub name: String,

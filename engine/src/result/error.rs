@@ -106,6 +106,10 @@ pub enum ErrorCode {
     CancelledShutdown,
     /// Policy forbids the call.
     PolicyDenied,
+    /// The tool is hidden from the model.
+    PolicyHidden,
+    /// Only a person may start the tool.
+    PolicyUserOnly,
 }
 
 // === impl ErrorCode ===
@@ -142,6 +146,8 @@ impl ErrorCode {
             Self::CancelledSession => "cancelled.session",
             Self::CancelledShutdown => "cancelled.shutdown",
             Self::PolicyDenied => "policy.denied",
+            Self::PolicyHidden => "policy.hidden",
+            Self::PolicyUserOnly => "policy.user_only",
         }
     }
 
@@ -170,7 +176,7 @@ impl ErrorCode {
             Self::CancelledCall | Self::CancelledBatch | Self::CancelledSession | Self::CancelledShutdown => {
                 CallStatus::Cancelled
             }
-            Self::PolicyDenied => CallStatus::Denied,
+            Self::PolicyDenied | Self::PolicyHidden | Self::PolicyUserOnly => CallStatus::Denied,
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::description::{LocalText, ToolText};
+use super::exposure::{Effect, ToolFlags, Visibility};
 use crate::call::Locale;
 
 /// A tool as its provider declares it.
@@ -44,6 +45,15 @@ pub struct ToolSpec {
     pub provider_type: Arc<str>,
     /// A tool that is not enabled is neither listed nor callable.
     pub enabled: bool,
+    /// When a model sees the tool; its provider's default where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
+    /// What the tool does to the world (seed 003, "Effects"); undeclared where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// What else decides how the tool may be used.
+    #[serde(flatten)]
+    pub flags: ToolFlags,
     /// Icons for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<ToolIcon>,
@@ -144,6 +154,9 @@ impl ToolSpec {
             provider_name: "".into(),
             provider_type: "".into(),
             enabled: true,
+            visibility: None,
+            effect: None,
+            flags: ToolFlags::default(),
             icons: Vec::new(),
             annotation: None,
             metadata: Map::new(),

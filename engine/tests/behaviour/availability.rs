@@ -6,9 +6,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::json;
 use toolyard::CallStatus::{Unavailable, UnknownTool};
+use toolyard::{Actor, FunctionTool, NameForm, ToolExecutionResult, ToolRegistry, Visibility};
 use toolyard::{CallContext, Dialect, ErrorCode, FunctionProvider, InvokeResult, ProviderKind, Reason, ToolSpec};
 use toolyard::{Limits, ToolAvailabilityContext, ToolExecutionContext, ToolFailure, ToolInvocation, ToolProvider};
-use toolyard::{NameForm, ToolRegistry};
 
 use crate::fixture::{OK, batch, code_of, limits, provider, registry, registry_with, run, run_one, saying, settings};
 use crate::fixture::{status_of, statuses};
@@ -33,7 +33,7 @@ impl ToolProvider for GroupsOnly {
         Arc::clone(&self.0).invoke(invocation, context).boxed()
     }
 
-    fn availability(&self, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
+    fn availability(&self, _tool: &ToolSpec, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
         (!context.is_group_chat).then(|| Reason("only in groups".to_owned()))
     }
 }
@@ -122,4 +122,29 @@ async fn every_listed_tool_can_be_called_by_its_listed_name() {
     let definitions = registry.get_llm_definitions(&context, Dialect::OpenAiChat);
     let exported: Vec<_> = definitions.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(exported, listed.iter().map(|tool| &*tool.model_name).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_people_may_use_is_hidden_from_models_and_schedulers_and_refused_to_them() {
+    let tool = |name: &str, change: fn(&mut ToolSpec)| {
+        let mut spec = ToolSpec::new(name, "");
+        change(&mut spec);
+        FunctionTool::new(spec, |_, _| std::future::ready(Ok(ToolExecutionResult::success("done"))))
+    };
+    let registry = registry([
+        tool("unlock", |spec| spec.flags.user_only = true),
+        tool("internal", |spec| spec.visibility = Some(Visibility::Hidden)),
+        tool("search", |spec| spec.visibility = Some(Visibility::Deferred)),
+    ])
+    .await;
+    for actor in [Actor::Model, Actor::Scheduler] {
+        let context = Arc::new(ToolExecutionContext { actor, ..ToolExecutionContext::default() });
+        assert_eq!(names(&registry, &context), ["search"]);
+        let outcome = registry.dispatch(batch(["unlock", "internal", "search"]).with_context(context)).await;
+        let codes: Vec<_> = outcome.results.iter().map(code_of).collect();
+        assert_eq!(codes, [Some(ErrorCode::PolicyUserOnly), Some(ErrorCode::PolicyHidden), None]);
+    }
+    let person = Arc::new(ToolExecutionContext { actor: Actor::User, ..ToolExecutionContext::default() });
+    let outcome = registry.dispatch(batch(["unlock", "internal"]).with_context(person)).await;
+    assert_eq!(statuses(&outcome), [OK, OK]);
 }
