@@ -36,6 +36,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._dialect: Dialect | None = None
         self._calls: dict[int, asyncio.Task[None]] = {}
+        self._unstarted: set[int] = set()
         self._cancelled: set[int] = set()
         self._requests: dict[int, asyncio.Future[Any]] = {}
         self._ids = itertools.count(1)
@@ -119,9 +120,11 @@ class Session:
         ident = message["id"]
         task = self._loop.create_task(self._run_call(ident, message))
         self._calls[ident] = task
+        self._unstarted.add(ident)
 
     async def _run_call(self, ident: int, message: Message) -> None:
         CALL.set(ident)
+        self._unstarted.discard(ident)
         try:
             if self._dialect is None:
                 raise CallError("unloading", "the plugin is not loaded")
@@ -146,9 +149,17 @@ class Session:
 
     def _cancel(self, message: Message) -> None:
         # A call that is not there any more has been answered: its answer is on its way.
-        if task := self._calls.get(message["id"]):
-            self._cancelled.add(message["id"])
-            task.cancel()
+        ident = message["id"]
+        if (task := self._calls.get(ident)) is None:
+            return
+        self._cancelled.add(ident)
+        task.cancel()
+        if ident in self._unstarted:
+            # A task that is cancelled before its first step never takes one, and so would never answer.
+            self._unstarted.discard(ident)
+            self._cancelled.discard(ident)
+            self._calls.pop(ident)
+            self._fail(ident, "cancelled", "the call was cancelled")
 
     def _answer(self, message: Message) -> None:
         waiting = self._requests.get(message["id"])
