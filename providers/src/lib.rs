@@ -12,7 +12,10 @@ mod scripted;
 mod mcp;
 
 pub use builtin::builtin_provider;
-pub use plugin::{Claim, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig, Version};
+pub use plugin::{
+    Claim, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig,
+    SourceScope, Version,
+};
 pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 

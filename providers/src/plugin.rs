@@ -6,10 +6,12 @@
 mod capability;
 mod dialect;
 mod host;
+mod lenbot;
 mod maibot;
 mod runner;
 mod wire;
 
 pub use host::PluginHost;
+pub use lenbot::{KIND as LENBOT_KIND, LenBotConfig, SourceScope};
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
 pub use runner::{PluginConnector, RunnerConfig};

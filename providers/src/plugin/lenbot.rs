@@ -10,4 +10,5 @@ mod scene;
 mod secret;
 
 pub use config::{LenBotConfig, SourceScope};
+pub use dialect::KIND;
 pub(crate) use dialect::LenBotDialect;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -16,8 +15,8 @@ use super::scene::scene_of;
 use super::{LenBotConfig, call, document, secret};
 use crate::plugin::dialect::{CallBody, Dialect, LoadedPlugin};
 
-/// The kind of the provider, and the runner's word for the dialect.
-const KIND: ProviderKind = ProviderKind::new("lenbot");
+/// The kind of LenBot providers, and the runner's word for the dialect.
+pub const KIND: ProviderKind = ProviderKind::new("lenbot");
 /// What our `len_bot.plugin` asks for. A plugin has nothing else to ask.
 const CAPABILITIES: [&str; 10] = [
     "lenbot.delegate",
@@ -48,8 +47,8 @@ impl LenBotDialect {
     ///
     /// # Errors
     /// A sentence that says what is wrong, and shows no secret.
-    pub(crate) fn read(path: &Path, config: LenBotConfig) -> Result<Self, String> {
-        let manifest = LenBotManifest::read(path, &config)?;
+    pub(crate) fn read(config: LenBotConfig) -> Result<Self, String> {
+        let manifest = LenBotManifest::read(&config)?;
         let values = secret::resolve(&manifest.config, &config.config)?;
         let capabilities = Arc::new(CAPABILITIES.into_iter().map(str::to_owned).collect());
         Ok(Self { manifest, config, values, capabilities })
@@ -127,6 +126,8 @@ impl fmt::Debug for LenBotDialect {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn dialect() -> LenBotDialect {
@@ -135,7 +136,7 @@ mod tests {
             "path": path, "scenes": ["onebot:group:1", "onebot:group:2"], "paused_scenes": ["onebot:group:2"],
             "platform": "onebot", "config": {"token": "hunter2"},
         });
-        LenBotDialect::read(&path, serde_json::from_value(config).unwrap()).unwrap()
+        LenBotDialect::read(serde_json::from_value(config).unwrap()).unwrap()
     }
 
     fn availability(group: &str) -> Option<String> {

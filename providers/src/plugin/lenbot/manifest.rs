@@ -1,6 +1,5 @@
 //! plugin.toml: what a plugin says of itself.
 
-use std::path::Path;
 use std::str::FromStr;
 
 use indexmap::IndexMap;
@@ -91,7 +90,8 @@ impl LenBotManifest {
     ///
     /// # Errors
     /// A sentence that names everything that is wrong.
-    pub(super) fn read(path: &Path, config: &LenBotConfig) -> Result<Self, String> {
+    pub(super) fn read(config: &LenBotConfig) -> Result<Self, String> {
+        let path = &config.path;
         let file = path.join(FILE);
         let text =
             std::fs::read_to_string(&file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
