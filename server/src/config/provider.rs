@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{NameForm, ProviderSettings};
-use toolyard_providers::{McpConfig, ScriptedConfig};
+use toolyard_providers::{MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 12] = [
@@ -40,6 +40,7 @@ pub(crate) enum ProviderKindConfig {
     Demo,
     Scripted(ScriptedConfig),
     Mcp(McpConfig),
+    MaiBot(MaiBotConfig, Box<RunnerConfig>),
 }
 
 /// What all providers have in common.
@@ -71,6 +72,8 @@ pub(super) enum KindName {
     Demo,
     Scripted,
     Mcp,
+    #[serde(rename = "maibot")]
+    MaiBot,
 }
 
 /// For kinds without keys of their own.
@@ -91,7 +94,10 @@ impl ProviderConfig {
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
             ProviderKindConfig::Mcp(_) => NameForm::Qualified,
-            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => NameForm::Bare,
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::MaiBot(..) => NameForm::Bare,
         });
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
