@@ -15,7 +15,7 @@ use crate::tool::ToolSpec;
 
 pub(crate) use host::NoHost;
 pub use host::{HostCaller, HostPort, HostRequest};
-pub use settings::{Backoff, ProviderSettings};
+pub use settings::{Backoff, Breaker, ProviderSettings};
 
 /// What a call comes to: the tool's own result, or the failure of its provider.
 pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;

@@ -121,7 +121,12 @@ impl Slot {
             NameForm::Qualified => Some(format!("{}__", self.name)),
             NameForm::Bare => None,
         };
-        unlisted.then(|| Starting { provider: Arc::clone(&self.name), prefix, reason: self.reason.clone() })
+        unlisted.then(|| Starting {
+            provider: Arc::clone(&self.name),
+            prefix,
+            reason: self.reason.clone(),
+            breaker: self.blueprint.breaker.clone(),
+        })
     }
 
     pub(super) fn published(&self) -> PublishedSlot {
