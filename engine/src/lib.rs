@@ -47,8 +47,8 @@ mod tool;
 pub use tokio_util::sync::CancellationToken;
 
 pub use call::{
-    Actor, Arguments, BatchId, CallContext, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey, Stage,
-    ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
+    Actor, Arguments, BatchId, CallContext, CallHold, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey,
+    Stage, ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
 pub use dialect::{
     AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,

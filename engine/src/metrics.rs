@@ -58,7 +58,11 @@ pub fn describe_metrics() {
     describe_gauge!(CALLS_IN_FLIGHT, Unit::Count, "Calls in flight by provider.");
     describe_gauge!(MAILBOX_DEPTH, Unit::Count, "Messages that wait at an actor.");
     describe_gauge!(PROVIDER_UP, Unit::Count, "1 when the provider takes calls, else 0.");
-    describe_gauge!(BREAKER_OPEN, Unit::Count, "1 while the provider is left alone because it failed too often, else 0.");
+    describe_gauge!(
+        BREAKER_OPEN,
+        Unit::Count,
+        "1 while the provider is left alone because it failed too often, else 0."
+    );
     describe_counter!(PROVIDER_STARTS, Unit::Count, "Attempts to start a provider, by how they ended.");
 }
 

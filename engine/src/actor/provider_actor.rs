@@ -159,9 +159,6 @@ impl ProviderActor {
         };
         if let Some(breaker) = &self.charge.blueprint.breaker {
             breaker.restarting(self.failures, wait);
-            if breaker.is_looping() {
-                return Change::Down(format!("it failed {} times in a row: {reason}", self.failures));
-            }
         }
         Change::Down(reason)
     }

@@ -168,7 +168,7 @@ impl Message<Register> for RegistryActor {
         let Register { name, kind, connector, settings, registered, started } = message;
         let limits = self.engine.limits.clone();
         let labels = Arc::clone(&self.engine.labels);
-        let breaker = BreakerState::new(settings.breaker);
+        let breaker = BreakerState::new(&name, settings.breaker);
         let name_of = Arc::clone(&name);
         let blueprint = Blueprint { name: name_of, kind, connector, settings, breaker, limits, labels };
         let blueprint = Arc::new(blueprint);

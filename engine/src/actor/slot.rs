@@ -130,11 +130,15 @@ impl Slot {
     }
 
     pub(super) fn published(&self) -> PublishedSlot {
+        let reason = self.reason.as_ref().map(|reason| match &self.blueprint.breaker {
+            Some(breaker) if self.state == ProviderState::BreakerOpen => breaker.reason_down(reason),
+            _ => reason.clone(),
+        });
         let status = ProviderStatus {
             name: Arc::clone(&self.name),
             kind: self.blueprint.kind.as_str(),
             state: self.state,
-            reason: self.reason.clone(),
+            reason,
             tools: self.listing.tools.len(),
             rejected: self.listing.rejected.clone(),
             warnings: self.listing.warnings.clone(),

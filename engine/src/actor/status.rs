@@ -24,10 +24,7 @@ pub(super) struct PublishedSlot {
 impl SharedStatus {
     pub(super) fn statuses(&self) -> Vec<ProviderStatus> {
         let slots = self.slots.load();
-        slots
-            .iter()
-            .map(PublishedSlot::now)
-            .collect()
+        slots.iter().map(PublishedSlot::now).collect()
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<u64> {

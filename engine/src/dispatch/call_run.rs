@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
 use super::RunningBatch;
+use super::held::TakenPermits;
 use super::settled::Settled;
 use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
@@ -26,7 +26,7 @@ pub(super) struct CallRun {
     place: usize,
     stage: Stage,
     /// Of the tool and of its provider.
-    permits: [Option<OwnedSemaphorePermit>; 2],
+    permits: TakenPermits,
     entered: Option<Instant>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
@@ -43,7 +43,7 @@ enum Stage {
     Done,
 }
 
-type Acquired = Result<[Option<OwnedSemaphorePermit>; 2], QueueFull>;
+type Acquired = Result<TakenPermits, QueueFull>;
 
 // === impl CallRun ===
 
@@ -218,7 +218,6 @@ impl Future for CallRun {
 impl Drop for CallRun {
     fn drop(&mut self) {
         self.drop_body();
-        self.permits = [None, None];
-        self.batch.tool(self.place).handle.leave();
+        self.batch.leave(self.place, std::mem::take(&mut self.permits));
     }
 }

@@ -43,6 +43,7 @@ pub(crate) struct Probe {
 }
 
 struct Inner {
+    provider: Arc<str>,
     phase: Phase,
     /// In a row, of calls and of incarnations that were up.
     failures: u32,
@@ -70,9 +71,10 @@ enum Phase {
 
 impl BreakerState {
     /// Gives nothing where there is to be no breaker.
-    pub(crate) fn new(settings: Option<Breaker>) -> Option<Arc<Self>> {
+    pub(crate) fn new(provider: &Arc<str>, settings: Option<Breaker>) -> Option<Arc<Self>> {
         let settings = settings.filter(|settings| settings.failures > 0)?;
         let inner = Inner {
+            provider: Arc::clone(provider),
             phase: Phase::Closed,
             failures: 0,
             last_failure: None,
@@ -165,6 +167,14 @@ impl BreakerState {
         self.lock().restarts.is_some_and(|(failures, _)| failures >= self.settings.failures)
     }
 
+    /// What people are told of a provider of which no incarnation is up, for the reason `why`.
+    pub(crate) fn reason_down(&self, why: &str) -> String {
+        match self.lock().restarts.filter(|(failures, _)| *failures >= self.settings.failures) {
+            Some((failures, _)) => format!("it failed {failures} times in a row: {why}"),
+            None => why.to_owned(),
+        }
+    }
+
     /// What a call is told that finds no incarnation up, for the reason `why`.
     pub(crate) fn why_looping(&self, locale: Locale, provider: &str, why: &str) -> Option<CallError> {
         let (failures, next) = self.lock().restarts.filter(|(failures, _)| *failures >= self.settings.failures)?;
@@ -229,9 +239,14 @@ impl Inner {
         let time = settings.open.saturating_mul(2_u32.saturating_pow(self.level)).min(settings.max_open);
         self.level = self.level.saturating_add(1).min(31);
         self.phase = Phase::Open(now + time.min(FOREVER));
+        let (provider, failures, why) = (&self.provider, self.failures, &self.why);
+        tracing::warn!(%provider, failures, why, seconds = time.as_secs(), "provider is left alone");
     }
 
     fn close(&mut self) {
+        if self.phase != Phase::Closed {
+            tracing::info!(provider = %self.provider, "provider is called again");
+        }
         self.phase = Phase::Closed;
         self.failures = 0;
         self.closed = Instant::now();

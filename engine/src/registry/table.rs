@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ahash::RandomState;
 
-use super::{BreakerState, PreparedTool};
 use super::nearest::folded;
+use super::{BreakerState, PreparedTool};
 use crate::call::Locale;
 use crate::result::CallError;
 use crate::text;
