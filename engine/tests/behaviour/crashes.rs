@@ -26,6 +26,7 @@ async fn tools_of_a_provider_that_starts_or_failed_to_are_unavailable_not_unknow
     let outcome = run(&registry, ["far__t", "say", "fax__t", "t"]).await;
     assert_eq!(statuses(&outcome), [Unavailable, OK, UnknownTool, UnknownTool]);
     assert_eq!(code_of(&outcome.results[0]), Some(ErrorCode::ProviderStarting));
+    assert!(outcome.results[0].history_content().contains("provider far is starting"), "and no other tool is called");
     registry.wait_started(HOUR).await;
     assert_eq!(run_one(&registry, "far__t").await.status, OK);
 
