@@ -125,12 +125,14 @@ impl ProviderConfig {
 
 impl BreakerConfig {
     fn read(self) -> Breaker {
-        let mut breaker = Breaker::default();
-        breaker.failures = self.failures.unwrap_or(breaker.failures);
-        set_millis(&mut breaker.open, self.open_ms);
-        set_millis(&mut breaker.max_open, self.max_open_ms);
-        set_millis(&mut breaker.reset_after, self.reset_after_ms);
-        breaker
+        let usual = Breaker::default();
+        let time = |configured: Option<u64>, usual| configured.map_or(usual, Duration::from_millis);
+        Breaker {
+            failures: self.failures.unwrap_or(usual.failures),
+            open: time(self.open_ms, usual.open),
+            max_open: time(self.max_open_ms, usual.max_open),
+            reset_after: time(self.reset_after_ms, usual.reset_after),
+        }
     }
 }
 
