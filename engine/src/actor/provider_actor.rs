@@ -21,6 +21,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::registry_actor::{Change, RegistryActor, Report};
 use super::slot::Reply;
 use super::start::{self, Blueprint, Started};
+use super::tell;
 use crate::metrics;
 use crate::provider::{ProviderEvent, Reason};
 use crate::registry::{Life, Listing, PreparedTool, ProviderHandle, RegistryError};
@@ -387,16 +388,5 @@ async fn watch(actor: WeakActorRef<ProviderActor>, handle: Arc<ProviderHandle>) 
         if is_last {
             return;
         }
-    }
-}
-
-/// An actor that has gone needs to be told nothing.
-async fn tell<A, M>(actor: &WeakActorRef<A>, message: M)
-where
-    A: Message<M>,
-    M: Send + 'static,
-{
-    if let Some(actor) = actor.upgrade() {
-        drop(actor.tell(message).send().await);
     }
 }
