@@ -128,6 +128,12 @@ impl From<Value> for JsonText {
     }
 }
 
+impl From<&RawValue> for JsonText {
+    fn from(raw: &RawValue) -> Self {
+        Self(raw.get().into())
+    }
+}
+
 impl From<Box<RawValue>> for JsonText {
     fn from(raw: Box<RawValue>) -> Self {
         Self(raw.get().into())

@@ -11,7 +11,7 @@ mod scope;
 mod version;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolyard::{
@@ -19,7 +19,6 @@ use toolyard::{
     ToolSpec, ToolWarning,
 };
 
-use super::PluginError;
 use super::dialect::{CallBody, Dialect, LoadedPlugin};
 use arguments::Added;
 use component::Components;
@@ -38,34 +37,41 @@ const FREE_CAPABILITY: &str = "api.replace_dynamic";
 pub(crate) struct MaiBotDialect {
     manifest: Manifest,
     config: MaiBotConfig,
+    /// Absent where the plugin may use all.
+    capabilities: Option<Arc<BTreeSet<String>>>,
 }
 
 // === impl MaiBotDialect ===
 
 impl MaiBotDialect {
-    /// Reads and checks the manifest in the folder at `path`; no Python runs. Blocks for the time of a small file.
+    /// Reads and checks the manifest in the configured folder; no Python runs. Blocks for the time of a small file.
     ///
     /// # Errors
     /// Names every key of the manifest that is wrong.
-    pub(crate) fn read(path: &Path, config: MaiBotConfig) -> Result<Self, PluginError> {
-        let manifest = Manifest::read(path, &config)?;
-        Ok(Self { manifest, config })
+    pub(crate) fn read(config: MaiBotConfig) -> Result<Self, ManifestError> {
+        let manifest = Manifest::read(&config.path, &config)?;
+        let free = std::iter::once(FREE_CAPABILITY.to_owned());
+        let allowed = config.enforce_capabilities.then(|| manifest.capabilities.iter().cloned().chain(free).collect());
+        Ok(Self { manifest, config, capabilities: allowed.map(Arc::new) })
     }
 
     /// Ids of the plugins that this one needs.
     pub(crate) fn needed_plugins(&self) -> &[String] {
         &self.manifest.plugins
     }
-
-    fn capabilities(&self) -> Option<BTreeSet<String>> {
-        let free = std::iter::once(FREE_CAPABILITY.to_owned());
-        self.config.enforce_capabilities.then(|| self.manifest.capabilities.iter().cloned().chain(free).collect())
-    }
 }
 
 impl Dialect for MaiBotDialect {
     fn kind(&self) -> ProviderKind {
         KIND
+    }
+
+    fn id(&self) -> &str {
+        &self.manifest.id
+    }
+
+    fn capabilities(&self) -> Option<Arc<BTreeSet<String>>> {
+        self.capabilities.clone()
     }
 
     fn options(&self) -> Value {
@@ -98,7 +104,6 @@ impl Dialect for MaiBotDialect {
             version: self.manifest.version.to_string(),
             tools,
             remarks,
-            capabilities: self.capabilities(),
             document,
         })
     }
