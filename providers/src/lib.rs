@@ -12,7 +12,7 @@ mod scripted;
 mod mcp;
 
 pub use builtin::builtin_provider;
-pub use plugin::{PluginConnector, RunnerConfig, RunnerPackage};
+pub use plugin::{Claim, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig, Version};
 pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 

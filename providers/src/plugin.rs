@@ -5,7 +5,11 @@
 
 mod capability;
 mod dialect;
+mod host;
+mod maibot;
 mod runner;
 mod wire;
 
-pub use runner::{PluginConnector, RunnerConfig, RunnerPackage};
+pub use host::PluginHost;
+pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
+pub use runner::{PluginConnector, RunnerConfig};

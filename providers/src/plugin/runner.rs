@@ -16,4 +16,4 @@ mod watchdog;
 pub use config::RunnerConfig;
 pub use connector::PluginConnector;
 pub(crate) use connector::{ReadDialect, Workshop};
-pub use package::RunnerPackage;
+pub(crate) use package::RunnerPackage;

@@ -10,7 +10,7 @@ static PACKAGE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/python/toolyard
 
 /// The Python side of plugin processes, written out where Python finds it. Removed when dropped.
 #[derive(Debug)]
-pub struct RunnerPackage {
+pub(crate) struct RunnerPackage {
     folder: TempDir,
 }
 
@@ -21,7 +21,7 @@ impl RunnerPackage {
     ///
     /// # Errors
     /// The folder or a file in it cannot be written.
-    pub fn unpack() -> io::Result<Self> {
+    pub(crate) fn unpack() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("toolyard-runner-").tempdir()?;
         readable(folder.path())?;
         write(&PACKAGE, &folder.path().join("toolyard_runner"))?;
@@ -29,7 +29,7 @@ impl RunnerPackage {
     }
 
     /// What belongs into `PYTHONPATH`.
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().to_owned()
     }
 }
