@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolyard::{CallStatus, ProviderState};
+use toolyard_tests::Environment;
 
 use super::{Yard, copy_of, until};
 
@@ -156,4 +157,17 @@ async fn claims_are_configuration() {
     let config: Value = json!({"host_version": "2.0.0"});
     let reason = Yard::started(copy_of("tools"), config).await.refusal();
     assert!(reason.contains("admits MaiBot 1.0.0 to 1.99.99, and 2.0.0 is claimed"), "{reason}");
+}
+
+#[test]
+fn the_runners_own_tests_pass() {
+    let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../providers/python");
+    let tests = std::process::Command::new(Environment::get().python)
+        .args(["-B", "-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "test_maibot_*.py"])
+        .env("PYTHONPATH", &package)
+        .current_dir(&package)
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&tests.stderr);
+    assert!(tests.status.success() && report.contains("OK") && !report.contains("Ran 0 tests"), "{report}");
 }
