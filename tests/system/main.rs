@@ -10,5 +10,6 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;
+mod plugin_maibot;
 mod providers;
 mod workspace;
