@@ -45,7 +45,7 @@ impl PluginHost {
 
     /// A connector for one LenBot plugin. Its manifest and its secrets are read anew for each incarnation.
     pub fn lenbot(&self, name: &str, config: LenBotConfig, runner: RunnerConfig) -> PluginConnector {
-        let path = config.path.clone();
+        let path = absolute(&config.path);
         let read: ReadDialect =
             Box::new(move || LenBotDialect::read(config.clone()).map(|dialect| Arc::new(dialect) as Arc<dyn Dialect>));
         PluginConnector::new(name, lenbot::KIND, path, runner, read, self.workshop.clone())
