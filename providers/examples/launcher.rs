@@ -9,7 +9,8 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == LAUNCH_COMMAND) {
         let arguments: Vec<_> = arguments.collect();
-        eprintln!("{}", launch(&arguments));
+        let Err(error) = launch(&arguments) else { return ExitCode::SUCCESS };
+        eprintln!("{error}");
         return ExitCode::from(127);
     }
     eprintln!("the application itself would run here");

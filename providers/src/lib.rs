@@ -11,7 +11,7 @@ mod scripted;
 mod mcp;
 
 pub use builtin::builtin_provider;
-pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
+pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
 #[cfg(feature = "mcp")]
