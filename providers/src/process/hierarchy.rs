@@ -16,6 +16,9 @@ pub(super) struct Hierarchy {
     pub(super) unified: bool,
 }
 
+/// Where a daemon of the second version steps aside to.
+const ASIDE: &str = "toolyard-daemon";
+
 /// A line of `/proc/self/mountinfo`.
 struct Mount<'t> {
     root: &'t str,
@@ -55,7 +58,11 @@ impl Hierarchy {
         let mount = mounts.iter().find(|mount| {
             if unified { mount.kind == "cgroup2" } else { mount.kind == "cgroup" && mount.has(controllers) }
         })?;
-        Some(Self { folder: mount.folder_of(place)?, pids, memory, unified })
+        let mut folder = mount.folder_of(place)?;
+        if unified && folder.ends_with(ASIDE) {
+            folder.pop();
+        }
+        Some(Self { folder, pids, memory, unified })
     }
 
     /// A cgroup of the second version hands its controllers on only while no process is in it itself. A process that has
@@ -80,7 +87,7 @@ fn step_aside(folder: &Path) -> io::Result<()> {
     if std::fs::read_to_string(folder.join("cgroup.procs"))?.trim() != own {
         return Err(io::Error::other("other processes are in the same cgroup"));
     }
-    let below = folder.join("toolyard");
+    let below = folder.join(ASIDE);
     match std::fs::create_dir(&below) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
@@ -136,6 +143,7 @@ mod tests {
         let part = "30 24 0:26 /docker/x /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n";
         assert_eq!(Hierarchy::read("0::/docker/x/y\n", part)[0].folder, Path::new("/sys/fs/cgroup/y"));
         assert_eq!(Hierarchy::read("0::/\n", part)[0].folder, Path::new("/sys/fs/cgroup"));
+        assert_eq!(Hierarchy::read("0::/toolyard-daemon\n", part)[0].folder, Path::new("/sys/fs/cgroup"));
         assert_eq!(Hierarchy::read("0::/../z\n", whole), []);
     }
 
