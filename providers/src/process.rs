@@ -23,5 +23,6 @@ pub use spawner::Spawner;
 #[allow(unused_imports, reason = "for plugin runners")]
 pub(crate) use usage::ProcessUsage;
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

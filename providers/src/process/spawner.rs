@@ -102,6 +102,9 @@ fn start(
     let cgroup = warden.filter(|_| spec.is_confined()).map(|warden| warden.cgroup(limits));
     let folders = cgroup.as_ref().map(Cgroup::folders).unwrap_or_default();
     let remaining = cgroup.as_ref().map_or(limits, Cgroup::remaining_limits);
+    if remaining.processes.is_some() && spec.run_as.is_none() && rustix::process::geteuid().is_root() {
+        tracing::warn!(program = %spec.command, "its processes are not limited: there is no pids cgroup, and it is root");
+    }
     let child = spec.build_launched(stdin, launcher, folders, remaining)?.spawn()?;
     Ok(Started { group: Group::new(&child, cgroup), child })
 }
