@@ -13,7 +13,7 @@ mod mcp;
 
 pub use builtin::builtin_provider;
 pub use plugin::{Claim, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig, Version};
-pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
+pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
 #[cfg(feature = "mcp")]
