@@ -13,8 +13,8 @@ mod mcp;
 
 pub use builtin::builtin_provider;
 pub use plugin::{
-    CapabilityConfig, CapabilityDesk, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost,
-    SimulatedSend, ToolDefinition,
+    CapabilityConfig, Claim, DefinitionSource, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginControl, PluginHost,
+    PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, ToolDefinition, Version,
 };
 pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};

@@ -1,9 +1,19 @@
-//! Plugins: programs of other people, each in a process of its own.
+//! Plugins of MaiBot and LenBot, each in a process of its own.
+//!
+//! A connector reads the plugin's manifest, starts its runner and loads it; one incarnation is one process. What differs
+//! between the two kinds of plugins is behind [`dialect::Dialect`].
 
-#[allow(dead_code, reason = "the rest of the module uses it")]
-pub(crate) mod capability;
+mod capability;
+mod dialect;
+mod host;
+mod maibot;
+mod runner;
+mod wire;
 
 pub use capability::{
-    CapabilityConfig, CapabilityDesk, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost,
-    SimulatedSend, ToolDefinition,
+    CapabilityConfig, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost, SimulatedSend,
+    ToolDefinition,
 };
+pub use host::PluginHost;
+pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
+pub use runner::{PluginConnector, RunnerConfig};

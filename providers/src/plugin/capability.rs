@@ -18,10 +18,9 @@ mod simulate;
 mod statistics;
 mod table;
 
-#[allow(unused_imports, reason = "the rest of the module uses it")]
 pub(crate) use ask::{Ask, Refusal};
-pub use desk::{CapabilityConfig, CapabilityDesk};
-#[allow(unused_imports, reason = "the rest of the module uses it")]
-pub(crate) use hub::{Attachment, HubFull, PluginLink};
+pub use desk::CapabilityConfig;
+pub(crate) use desk::CapabilityDesk;
+pub(crate) use hub::{ApiCall, Attachment, PluginLink};
 pub use hub::{DefinitionSource, PluginControl, PluginHub, ToolDefinition};
 pub use simulate::{SimulateError, SimulatedHost, SimulatedSend};

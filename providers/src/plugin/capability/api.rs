@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolyard::JsonText;
 
 use super::ask::{Ask, Refusal};
-use super::hub::{Component, PluginHub, PluginUp, full_name};
+use super::hub::{ApiCall, Component, PluginHub, PluginUp, full_name};
 use super::reply::success;
 
 /// How many APIs a plugin may add, and how much text they may be.
@@ -65,8 +65,9 @@ async fn call(hub: &PluginHub, ask: &Ask) -> Result<JsonText, Refusal> {
     if !hub.allows(&plugin.provider, &api, "") {
         return Err(Refusal::failed(format!("the API `{}` is disabled", full_name(&plugin.id, &api.name))));
     }
-    let version = api.version().to_owned();
-    let result = plugin.link.call_api(api.name, version, arguments, ask.deadline).await?;
+    let (name, version) = (api.name.clone(), api.version().to_owned());
+    let call = ApiCall { name, version, arguments, caller: ask.caller.clone(), deadline: ask.deadline };
+    let result = plugin.link.call_api(call).await?;
     Ok(success("result", result))
 }
 

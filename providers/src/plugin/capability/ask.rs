@@ -77,6 +77,10 @@ impl Refusal {
         Self { code: "E_PLUGIN_NOT_FOUND", message: message.into() }
     }
 
+    pub(crate) fn plugin_crashed(message: impl Into<String>) -> Self {
+        Self { code: "E_PLUGIN_CRASHED", message: message.into() }
+    }
+
     pub(crate) fn back_pressure(message: impl Into<String>) -> Self {
         Self { code: "E_BACK_PRESSURE", message: message.into() }
     }

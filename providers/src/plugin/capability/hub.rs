@@ -12,9 +12,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::Instant;
-use toolyard::JsonText;
+use toolyard::{HostCaller, JsonText};
 
 use super::ask::{Ask, Refusal};
+use crate::plugin::dialect::LoadedPlugin;
 pub(super) use calls::{CallLog, Count, Span, Trend};
 pub(super) use components::{Component, DynamicApis, full_name};
 pub(super) use switches::Switch;
@@ -72,14 +73,20 @@ pub trait PluginControl: Send + Sync + fmt::Debug + 'static {
 
 /// A way into a plugin that is up.
 pub(crate) trait PluginLink: Send + Sync + fmt::Debug + 'static {
-    /// Runs an API of the plugin with an object of keyword arguments. Dropping the future cancels it.
-    fn call_api(
-        &self,
-        name: String,
-        version: String,
-        arguments: JsonText,
-        deadline: Instant,
-    ) -> BoxFuture<'_, Result<JsonText, Refusal>>;
+    /// Runs an API of the plugin. Dropping the future cancels it.
+    fn call_api(&self, call: ApiCall) -> BoxFuture<'_, Result<JsonText, Refusal>>;
+}
+
+/// One call of an API.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiCall {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// An object of keyword arguments.
+    pub(crate) arguments: JsonText,
+    /// On whose behalf the calling plugin calls, where that is a call itself.
+    pub(crate) caller: Option<HostCaller>,
+    pub(crate) deadline: Instant,
 }
 
 /// The hub has no room for another plugin.
@@ -135,7 +142,7 @@ impl PluginHub {
     }
 
     /// Takes note of a finished call, for statistics.
-    pub fn record_call(&self, plugin: &str, tool: &str, ok: bool, duration: Duration) {
+    pub(crate) fn record_call(&self, plugin: &str, tool: &str, ok: bool, duration: Duration) {
         self.calls.record(plugin, tool, ok, duration);
     }
 
@@ -163,8 +170,7 @@ impl PluginHub {
         Ok(Attachment { hub: Arc::clone(self), plugin })
     }
 
-    /// Whether a component may be used in a chat, as far as plugins have switched it: `kind` such as `TOOL`. Quick.
-    pub(crate) fn is_enabled(&self, provider: &str, kind: &str, name: &str, stream_id: &str) -> bool {
+    pub(super) fn is_enabled(&self, provider: &str, kind: &str, name: &str, stream_id: &str) -> bool {
         self.switches.get(provider, kind, name, stream_id).unwrap_or(true)
     }
 
@@ -257,37 +263,46 @@ impl Attachment {
         self.plugin.incarnation
     }
 
-    /// Reads what the plugin says of itself, now and when it changes, and shows it to the others.
+    /// Shows the others what the plugin says of itself, now and when it changes.
     ///
-    /// From the document: `components` (each `name`, `type` and `metadata`; `tools` with `name` where there are none),
-    /// `config`, `config_schema`, `name`, `description`, `author`. Whatever is missing is empty.
-    pub(crate) fn describe(&self, version: &str, document: &Value) {
-        let components: Arc<[Component]> = components::read(document).into();
-        let declared: Vec<Component> = components.iter().filter(|component| component.is_dynamic).cloned().collect();
+    /// From its document: `components` (each `name`, `type` and `metadata`; `tools` with `name` where there are none),
+    /// `config_schema`, and `name`, `description` and `author`, also inside `manifest`. The configuration is as its runner
+    /// uses it; nothing where it is as before.
+    pub(crate) fn describe(&self, plugin: &LoadedPlugin, config: Option<JsonText>) {
+        let components: Arc<[Component]> = components::read(&plugin.document).into();
+        let dynamic: Vec<Component> = components.iter().filter(|component| component.is_dynamic).cloned().collect();
         self.plugin.change(|state| {
             state.is_described = true;
-            version.clone_into(&mut state.version);
-            if let Some(config) = document.get("config") {
-                state.config = Some(JsonText::from(config));
-            }
+            state.version.clone_from(&plugin.version);
+            state.config = config.or_else(|| state.config.take());
             // What the plugin has told by itself is newer than what it was loaded with.
             if state.apis.apis.is_empty() && state.apis.offline.is_empty() {
-                state.apis = Arc::new(DynamicApis { apis: declared, ..DynamicApis::default() });
+                state.apis = Arc::new(DynamicApis { apis: dynamic, ..DynamicApis::default() });
             }
             state.components = components;
-            state.document = Arc::new(document.clone());
+            state.document = Arc::new(plugin.document.clone());
         });
     }
 
-    /// The plugin's configuration as its runner uses it, once it is known and after each change.
-    pub(crate) fn set_config(&self, config: JsonText) {
-        self.plugin.change(|state| state.config = Some(config));
+    /// Takes the plugin out before the attachment is dropped.
+    pub(crate) fn leave(&self) {
+        self.hub.detach(self.plugin.incarnation);
+    }
+
+    /// Whether a tool of the plugin may be used in a chat, as far as plugins have switched it. Quick.
+    pub(crate) fn is_enabled(&self, tool: &str, stream_id: &str) -> bool {
+        self.hub.is_enabled(&self.plugin.provider, "TOOL", tool, stream_id)
+    }
+
+    /// Takes note of a finished call.
+    pub(crate) fn record_call(&self, tool: &str, ok: bool, duration: Duration) {
+        self.hub.record_call(&self.plugin.provider, tool, ok, duration);
     }
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        self.hub.detach(self.plugin.incarnation);
+        self.leave();
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::plugin::capability::desk::CapabilityConfig;
 use crate::plugin::capability::desk::tests::{Bot, ask, bot, desk};
 use crate::plugin::capability::hub::PluginHub;
-use crate::plugin::capability::hub::tests::up;
+use crate::plugin::capability::hub::tests::{loaded, up};
 
 fn with_file(path: PathBuf) -> Arc<CapabilityDesk> {
     let config = CapabilityConfig { bot_config: Some(path), ..CapabilityConfig::default() };
@@ -78,11 +78,8 @@ async fn a_plugins_configuration_is_what_its_runner_said_last() {
     let own = up(desk.hub(), "my.demo", &json!({"config": {"n": 1}}));
     let _other = up(desk.hub(), "org.other", &json!({"config": {"m": 2}}));
     assert_eq!(value("config.get_all", "{}").await.unwrap(), r#"{"n":1}"#);
-    own.set_config(JsonText::parse(r#"{"n":12345678901234567890123}"#).unwrap());
-    assert_eq!(
-        value("config.get_plugin", r#"{"plugin_name":null}"#).await.unwrap(),
-        r#"{"n":12345678901234567890123}"#
-    );
+    own.describe(&loaded("1.0.1", &json!({})), Some(JsonText::from(json!({"n": 2}))));
+    assert_eq!(value("config.get_plugin", r#"{"plugin_name":null}"#).await.unwrap(), r#"{"n":2}"#);
     assert_eq!(value("config.get_plugin", r#"{"plugin_name":"org.other"}"#).await.unwrap(), r#"{"m":2}"#);
     let missing = value("config.get_plugin", r#"{"plugin_name":"org.nobody"}"#).await.unwrap_err();
     assert_eq!(missing.code, "E_PLUGIN_NOT_FOUND");

@@ -8,15 +8,9 @@ use crate::plugin::capability::desk::tests::ask;
 struct EchoLink;
 
 impl PluginLink for EchoLink {
-    fn call_api(
-        &self,
-        name: String,
-        version: String,
-        arguments: JsonText,
-        _: Instant,
-    ) -> BoxFuture<'_, Result<JsonText, Refusal>> {
-        let api = JsonText::string(&format!("{name}@{version}"));
-        let answer = JsonText::object([("api", api), ("arguments", arguments)]);
+    fn call_api(&self, call: ApiCall) -> BoxFuture<'_, Result<JsonText, Refusal>> {
+        let api = JsonText::string(&format!("{}@{}", call.name, call.version));
+        let answer = JsonText::object([("api", api), ("arguments", call.arguments)]);
         Box::pin(std::future::ready(Ok(answer)))
     }
 }
@@ -25,10 +19,14 @@ pub(in super::super) fn link() -> Arc<dyn PluginLink> {
     Arc::new(EchoLink)
 }
 
+pub(in super::super) fn loaded(version: &str, document: &Value) -> LoadedPlugin {
+    LoadedPlugin { version: version.to_owned(), document: document.clone(), ..LoadedPlugin::default() }
+}
+
 /// A described plugin whose provider is the last part of its id.
 pub(in super::super) fn up(hub: &Arc<PluginHub>, id: &str, document: &Value) -> Attachment {
     let attachment = hub.attach(id.rsplit('.').next().unwrap(), id, link()).unwrap();
-    attachment.describe("1.0.0", document);
+    attachment.describe(&loaded("1.0.0", document), document.get("config").map(JsonText::from));
     attachment
 }
 
@@ -37,7 +35,8 @@ fn others_see_a_plugin_once_it_is_described_and_until_it_is_detached() {
     let hub = PluginHub::new();
     let attachment = hub.attach("p", "a.p", link()).unwrap();
     assert!(hub.find("a.p").is_none());
-    attachment.describe("1.2.3", &json!({"components": [{"name": "t", "type": "tool", "metadata": {}}]}));
+    let document = json!({"components": [{"name": "t", "type": "tool", "metadata": {}}]});
+    attachment.describe(&loaded("1.2.3", &document), None);
     let plugin = hub.find("p").unwrap();
     assert_eq!(plugin.state().version, "1.2.3");
     assert_eq!(plugin.components()[0].kind, "TOOL");
@@ -64,7 +63,7 @@ fn a_new_incarnation_that_fails_leaves_the_old_one_as_it_was() {
     let hub = PluginHub::new();
     let _old = up(&hub, "a.demo", &json!({"config": {"n": 1}}));
     let new = hub.attach("demo", "a.demo", link()).unwrap();
-    new.set_config(JsonText::parse(r#"{"n":2}"#).unwrap());
+    new.plugin.change(|state| state.config = Some(JsonText::parse(r#"{"n":2}"#).unwrap()));
     let asking = |incarnation| hub.asking(&Ask { incarnation, ..ask("config.get_all", "{}") }).unwrap();
     assert_eq!(asking(Some(new.incarnation())).state().config.unwrap().as_str(), r#"{"n":2}"#);
     assert_eq!(hub.find("demo").unwrap().state().config.unwrap().as_str(), r#"{"n":1}"#);
