@@ -10,4 +10,5 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;
+mod plugin_capabilities;
 mod workspace;

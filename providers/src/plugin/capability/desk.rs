@@ -16,11 +16,9 @@ use super::table::{self, By};
 use super::{api, component, configuration, reply, statistics};
 
 /// What can be configured about capabilities.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapabilityConfig {
-    /// Whether a plugin may use only what its manifest lists. Default true.
-    pub enforce_capabilities: bool,
     /// A TOML file from which plugins read the bot's configuration, at most 1 MiB. Keep secrets out of it: every plugin
     /// with `config.get` may read all of it. Without it the bot backend is asked.
     pub bot_config: Option<PathBuf>,
@@ -37,15 +35,6 @@ pub(crate) struct CapabilityDesk {
     pub(super) bot_config: Option<BotConfig>,
     #[cfg(feature = "plugin-database")]
     database: Option<Database>,
-    enforces: bool,
-}
-
-// === impl CapabilityConfig ===
-
-impl Default for CapabilityConfig {
-    fn default() -> Self {
-        Self { enforce_capabilities: true, bot_config: None, data_dir: None }
-    }
 }
 
 // === impl CapabilityDesk ===
@@ -59,7 +48,6 @@ impl CapabilityDesk {
             bot_config: config.bot_config.map(BotConfig::new),
             #[cfg(feature = "plugin-database")]
             database: config.data_dir.map(|folder| Database::new(folder.join("plugins.sqlite3"))),
-            enforces: config.enforce_capabilities,
         })
     }
 
@@ -79,19 +67,8 @@ impl CapabilityDesk {
     /// # Errors
     /// The refusal is meant for the plugin, which sees it as an exception.
     pub(crate) async fn answer(&self, ask: Ask) -> Result<JsonText, Refusal> {
-        self.check_permission(&ask)?;
+        check_permission(&ask)?;
         self.route(&ask).await
-    }
-
-    fn check_permission(&self, ask: &Ask) -> Result<(), Refusal> {
-        let Ask { name, plugin_id, allowed, .. } = ask;
-        let Some(allowed) = allowed.as_ref().filter(|_| self.enforces) else { return Ok(()) };
-        if table::is_free(name) || allowed.contains(name.as_str()) {
-            return Ok(());
-        }
-        Err(Refusal::denied(format!(
-            "plugin `{plugin_id}` may not use `{name}`: add \"{name}\" to `capabilities` in its _manifest.json"
-        )))
     }
 
     async fn route(&self, ask: &Ask) -> Result<JsonText, Refusal> {
@@ -160,6 +137,17 @@ impl CapabilityDesk {
         });
         Ok(reply::success("tools", JsonText::array(items)))
     }
+}
+
+fn check_permission(ask: &Ask) -> Result<(), Refusal> {
+    let Ask { name, plugin_id, allowed, .. } = ask;
+    let Some(allowed) = allowed else { return Ok(()) };
+    if table::is_free(name) || allowed.contains(name.as_str()) {
+        return Ok(());
+    }
+    Err(Refusal::denied(format!(
+        "plugin `{plugin_id}` may not use `{name}`: add \"{name}\" to `capabilities` in its _manifest.json"
+    )))
 }
 
 #[cfg(test)]

@@ -78,13 +78,6 @@ async fn replacing_dynamic_apis_and_gateways_need_no_permission() {
 }
 
 #[tokio::test]
-async fn permissions_can_be_left_unchecked() {
-    let config = CapabilityConfig { enforce_capabilities: false, ..CapabilityConfig::default() };
-    let desk = CapabilityDesk::new(bot(json!(true)), PluginHub::new(), config);
-    desk.answer(allowing(&[], ask("send.text", "{}"))).await.unwrap();
-}
-
-#[tokio::test]
 async fn without_a_bot_what_needs_one_is_unavailable() {
     let desk = desk(Arc::new(Bot::default()));
     for name in ["send.text", "llm.generate", "statistics.local.models", "new.family", "lenbot.send"] {

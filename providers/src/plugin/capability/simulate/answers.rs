@@ -7,7 +7,7 @@ use toolyard::JsonText;
 const DIMENSIONS: usize = 16;
 const TEXT: &str = "(simulated answer: no bot backend is connected)";
 /// One transparent pixel.
-const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAC0lEQVR42mNgAAIAAAUAAen63NgAAAAASUVORK5CYII=";
 
 /// The answer to a known capability. `number` tells what is "sent" apart.
 pub(super) fn plausible(name: &str, payload: &JsonText, number: u64) -> Option<JsonText> {
