@@ -116,7 +116,9 @@ class MaiBotDialect(Dialect):
                 path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise load_error("create", "the plugin's folders cannot be made", error) from error
-        self._instance._set_context(PluginContext(self._id, Bridge(self._host, self._id, self._portable_config, self._apis_replaced), paths))
+        self._instance._set_context(
+            PluginContext(self._id, Bridge(self._host, self._id, self._portable_config, self._apis_replaced), paths)
+        )
 
     def _read_config(self) -> None:
         try:

@@ -102,7 +102,7 @@ impl Store {
             documents.push(JsonText::parse(&document).map_err(|error| closed(&error))?);
             if documents.len() > MAX_FOUND as usize || bytes > MAX_FOUND_BYTES {
                 return Err(Refusal::failed(format!(
-                    "more than {MAX_FOUND} rows or {MAX_FOUND_BYTES} bytes of `{}` fit: give a smaller `limit`",
+                    "more than {MAX_FOUND} rows or {MAX_FOUND_BYTES} bytes of `{}` match: give a smaller `limit`",
                     rows.model
                 )));
             }
