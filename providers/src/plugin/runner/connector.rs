@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
+use super::api::ApiLink;
 use super::handshake::{self, Frames};
 use super::link::Link;
 use super::provider::{PluginProvider, Shared};
@@ -16,7 +17,7 @@ use super::reader;
 use super::requests::{Asker, RequestLimits, Requests};
 use super::watchdog::{self, Pulse};
 use super::{RunnerConfig, RunnerPackage, watch};
-use crate::plugin::capability::CapabilityDesk;
+use crate::plugin::capability::{Attachment, CapabilityDesk};
 use crate::plugin::dialect::Dialect;
 use crate::plugin::wire::{self, LoadRequest};
 use crate::process::{ChildProcess, CommandSpec, Spawner};
@@ -70,7 +71,8 @@ impl PluginConnector {
         let writer = Arc::clone(&link);
         let writer = own(async move { writer.write(outbox, writing).await });
         let mut frames = handshake::frames(reading, self.config.max_frame_bytes);
-        let requests = self.requests(&*dialect);
+        let attachment = self.attach(&*dialect, &link)?;
+        let requests = self.requests(&*dialect, &attachment);
         let document = tokio::select! {
             biased;
             loaded = self.load(&*dialect, &token, &mut frames, &link, &requests) => loaded,
@@ -80,8 +82,11 @@ impl PluginConnector {
             Ok(document) => document,
             Err(failure) => return Err(self.explain(failure, &child).await),
         };
+        let (document, config) = reader::with_config_apart(document);
         let plugin = dialect.read(&document).map_err(down)?;
-        let shared = Arc::new(Shared::new(Arc::clone(&self.name), dialect, self.config.clone(), link, child, plugin));
+        attachment.describe(&plugin, config);
+        let name = Arc::clone(&self.name);
+        let shared = Arc::new(Shared::new(name, dialect, self.config.clone(), link, child, plugin, attachment));
         Ok(Arc::new(self.provider(&shared, writer, frames, requests)))
     }
 
@@ -124,9 +129,19 @@ impl PluginConnector {
         PluginProvider { shared: Arc::clone(shared), tasks: Mutex::new(tasks) }
     }
 
-    fn requests(&self, dialect: &dyn Dialect) -> Requests {
-        let asker =
-            Asker { provider: Arc::clone(&self.name), plugin_id: dialect.id().into(), allowed: dialect.capabilities() };
+    fn attach(&self, dialect: &dyn Dialect, link: &Arc<Link>) -> Result<Attachment, ToolFailure> {
+        let link = ApiLink { link: Arc::clone(link), max_frame_bytes: self.config.max_frame_bytes };
+        let attached = self.workshop.desk.hub().attach(&self.name, dialect.id(), Arc::new(link));
+        attached.map_err(|full| down(full.to_string()))
+    }
+
+    fn requests(&self, dialect: &dyn Dialect, attachment: &Attachment) -> Requests {
+        let asker = Asker {
+            provider: Arc::clone(&self.name),
+            plugin_id: dialect.id().into(),
+            incarnation: attachment.incarnation(),
+            allowed: dialect.capabilities(),
+        };
         let RunnerConfig { max_requests, max_frame_bytes, .. } = self.config;
         Requests::new(asker, Arc::clone(&self.workshop.desk), RequestLimits { max_requests, max_frame_bytes })
     }
