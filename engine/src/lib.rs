@@ -63,7 +63,7 @@ pub use json::JsonText;
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use provider::{
-    Backoff, HostCaller, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind,
+    Backoff, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent, ProviderKind,
     ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning};
