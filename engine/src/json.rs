@@ -69,6 +69,11 @@ impl JsonText {
         Self(value.to_string().into())
     }
 
+    /// The text, when the value is a string; half of a surrogate pair, which is no character, becomes `U+FFFD`.
+    pub fn text(&self) -> Option<String> {
+        lossy::string(&self.0)
+    }
+
     /// The members of an object, in their order; nothing where it is none.
     pub fn members(&self) -> Option<Vec<(String, Self)>> {
         let members: IndexMap<String, &RawValue> = serde_json::from_str(&self.0).ok()?;
@@ -120,6 +125,12 @@ impl From<&Value> for JsonText {
 impl From<Value> for JsonText {
     fn from(value: Value) -> Self {
         Self::from(&value)
+    }
+}
+
+impl From<&RawValue> for JsonText {
+    fn from(raw: &RawValue) -> Self {
+        Self(raw.get().into())
     }
 }
 
@@ -218,6 +229,12 @@ mod tests {
     fn numbers_without_a_json_form_are_refused_and_never_become_null() {
         assert!(JsonText::from_serialize(&[1.0, f64::NAN]).is_err());
         assert_eq!(JsonText::from_serialize(&[1.5, 2.0]).unwrap().as_str(), "[1.5,2.0]");
+    }
+
+    #[test]
+    fn the_text_of_a_string_is_read_whatever_its_escapes_say() {
+        assert_eq!(JsonText::parse(r#""a\n\ud83db""#).unwrap().text().as_deref(), Some("a\n\u{fffd}b"));
+        assert_eq!(JsonText::parse("7").unwrap().text(), None);
     }
 
     #[test]

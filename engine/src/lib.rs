@@ -70,7 +70,8 @@ pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, Rej
 pub use result::{
     BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,
     RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,
-    format_error_result, format_list_result, format_tool_result, media_reference, result_from_json, result_from_mcp,
+    content_items_from_json, format_error_result, format_list_result, format_tool_result, media_reference,
+    result_from_json, result_from_mcp,
 };
 pub use schema::{
     ArgumentSchema, Loss, Normalised, Projection, SchemaError, SchemaTarget, normalise as normalise_schema,

@@ -24,7 +24,7 @@ pub(crate) use history::EMPTY_RESULT;
 pub use history::media_reference;
 pub use kept::KeptResult;
 pub(crate) use kept::KeptResults;
-pub use normalise::{result_from_json, result_from_mcp};
+pub use normalise::{content_items_from_json, result_from_json, result_from_mcp};
 pub use outcome::{BatchOutcome, CallResult, Executed, ToolOrigin};
 pub use repair::{Repair, RepairKind};
 pub(crate) use shorten::{Shortened, TextLimit, shorten, truncate_middle};

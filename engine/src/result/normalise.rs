@@ -68,6 +68,13 @@ pub fn result_from_mcp(json: &JsonText) -> ToolExecutionResult {
     result
 }
 
+/// Reads a list of content items, one by one: what is unknown or broken becomes an item of type `unknown`. Anything but a
+/// list has none.
+pub fn content_items_from_json(json: &JsonText) -> Vec<ContentItem> {
+    let list: Vec<&RawValue> = serde_json::from_str(json.as_str()).unwrap_or_default();
+    read_items(&list)
+}
+
 fn read(json: &JsonText) -> Result<ToolExecutionResult, InvalidResult> {
     let text = json.as_str();
     let unreadable =

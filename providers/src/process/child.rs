@@ -1,72 +1,136 @@
 //! ChildProcess: a running child, its pipes, and its end.
 
 use std::io;
-use std::process::ExitStatus;
+use std::os::fd::OwnedFd;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
+use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::tail::Tail;
+use super::group::Group;
+use super::noise::Noise;
+use super::spawner::Started;
+use super::usage::ProcessUsage;
 use super::{CommandSpec, Spawner};
 
 /// Time for a child to end once its standard input is closed, and again once it was asked to by a signal.
 const GRACE: Duration = Duration::from_secs(2);
-/// Time for the rest of a dead child's standard error to be read.
+/// Time for the rest of what a dead child wrote to be read.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A running child. Dropping it ends the child and everything in its process group.
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
-    stop: CancellationToken,
+    pid: Option<u32>,
+    orders: Orders,
     ended: watch::Receiver<Option<String>>,
 }
 
 /// The pipes of a child.
 pub(crate) type Pipes = (ChildStdout, ChildStdin);
 
+/// What a child's owner may be told.
+#[derive(Clone, Debug, Default)]
+struct Orders {
+    stop: CancellationToken,
+    kill: CancellationToken,
+}
+
 // === impl ChildProcess ===
 
 impl ChildProcess {
+    /// Starts a child that speaks over its standard input and output. What it writes to its standard error is noise.
+    ///
+    /// # Errors
+    /// It cannot be started. Through a launcher, a program that does not exist shows only by its end.
     pub(crate) async fn start(spawner: &Spawner, spec: &CommandSpec) -> io::Result<(Self, Pipes)> {
-        let mut child = spawner.spawn(spec).await?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let mut started = spawner.spawn(spec, Stdio::piped()).await?;
+        let (Some(stdin), Some(stdout)) = (started.child.stdin.take(), started.child.stdout.take()) else {
             return Err(io::Error::other("the child has no pipes"));
         };
-        let stop = CancellationToken::new();
-        let (report, ended) = watch::channel(None);
-        let tail = Tail::default();
-        let drained = tokio::spawn(tail.clone().drain(stderr));
-        let owner = Owner { group: Group(child.id().and_then(pid)), child, stop: stop.clone() };
-        let spec = spec.clone();
-        tokio::spawn(async move {
-            let status = owner.run().await;
-            drop(tokio::time::timeout(LAST_WORDS, drained).await);
-            report.send_replace(Some(spec.redact(&describe(status, &tail.text()))));
-        });
-        Ok((Self { stop, ended }, (stdout, stdin)))
+        Ok((Self::own(started, spec), (stdout, stdin)))
     }
 
-    /// Waits for the end, and says how it came.
+    /// Starts a child whose standard input is a socket, for both directions. What it writes to its standard output and
+    /// to its standard error is noise.
+    ///
+    /// # Errors
+    /// As for [`ChildProcess::start`], and no socket can be made.
+    #[allow(dead_code, reason = "for plugin runners")]
+    pub(crate) async fn start_with_socket(spawner: &Spawner, spec: &CommandSpec) -> io::Result<(Self, UnixStream)> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let ours = UnixStream::from_std(ours)?;
+        let started = spawner.spawn(spec, Stdio::from(OwnedFd::from(theirs))).await?;
+        Ok((Self::own(started, spec), ours))
+    }
+
+    /// Its process id, which is its own only until it has ended.
+    #[allow(dead_code, reason = "for plugin runners")]
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// What it takes of the machine now. Nothing once it has ended.
+    #[allow(dead_code, reason = "for plugin runners")]
+    pub(crate) fn usage(&self) -> Option<ProcessUsage> {
+        let has_ended = self.ended.borrow().is_some();
+        if has_ended { None } else { ProcessUsage::of(self.pid?) }
+    }
+
+    /// Waits for the end, and says how it came. May be dropped and called again.
     pub(crate) async fn ended(&self) -> String {
         let mut ended = self.ended.clone();
         let said = ended.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
         said.unwrap_or_else(|| "its process ended".to_owned())
     }
 
-    /// Ends the child, first by asking, then by force. Its pipes should be closed before.
+    /// Ends the child, first by asking, then by force, and waits for it. Its pipes should be closed before. The child
+    /// ends also when the future is dropped.
     pub(crate) async fn stop(&self) {
-        self.stop.cancel();
+        self.orders.stop.cancel();
         self.ended().await;
+    }
+
+    /// Ends the child and everything that it has started at once, without asking. [`ChildProcess::ended`] tells when
+    /// they are gone.
+    #[allow(dead_code, reason = "for plugin runners")]
+    pub(crate) fn kill_now(&self) {
+        self.orders.kill.cancel();
+    }
+
+    fn own(mut started: Started, spec: &CommandSpec) -> Self {
+        let spec = Arc::new(spec.clone());
+        let pid = started.child.id();
+        let noise = Noise::new(spec, pid);
+        let mut drains = JoinSet::new();
+        if let Some(stderr) = started.child.stderr.take() {
+            drains.spawn(noise.clone().drain(stderr));
+        }
+        if let Some(stdout) = started.child.stdout.take() {
+            drains.spawn(noise.clone().drain(stdout));
+        }
+        let orders = Orders::default();
+        let (report, ended) = watch::channel(None);
+        let owner = Owner { group: started.group, child: started.child, orders: orders.clone() };
+        tokio::spawn(async move {
+            let status = owner.run().await;
+            drop(tokio::time::timeout(LAST_WORDS, async { while drains.join_next().await.is_some() {} }).await);
+            report.send_replace(Some(describe(status, &noise.last_words())));
+        });
+        Self { pid, orders, ended }
     }
 }
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.orders.stop.cancel();
     }
 }
 
@@ -75,58 +139,48 @@ struct Owner {
     /// Dropped before the child, so that the group is killed while its leader still holds its id.
     group: Group,
     child: Child,
-    stop: CancellationToken,
+    orders: Orders,
 }
-
-/// The process group of a child; killed when dropped.
-struct Group(Option<Pid>);
 
 // === impl Owner ===
 
 impl Owner {
     async fn run(mut self) -> io::Result<ExitStatus> {
+        let kill = self.orders.kill.clone();
+        let ended = tokio::select! {
+            biased;
+            () = kill.cancelled() => None,
+            ended = self.end_in_peace() => ended,
+        };
+        if let Some(status) = ended {
+            return status;
+        }
+        self.group.signal(Signal::KILL);
+        self.child.wait().await
+    }
+
+    /// The child's end, by itself or by being asked to. Nothing when it did not listen.
+    async fn end_in_peace(&mut self) -> Option<io::Result<ExitStatus>> {
         tokio::select! {
-            status = self.child.wait() => return status,
-            () = self.stop.cancelled() => {}
+            status = self.child.wait() => return Some(status),
+            () = self.orders.stop.cancelled() => {}
         }
         for signal in [None, Some(Signal::TERM)] {
             if let Some(signal) = signal {
                 self.group.signal(signal);
             }
             if let Ok(status) = tokio::time::timeout(GRACE, self.child.wait()).await {
-                return status;
+                return Some(status);
             }
         }
-        self.group.signal(Signal::KILL);
-        self.child.wait().await
+        None
     }
 }
 
-// === impl Group ===
-
-impl Group {
-    /// A group that has gone already needs no signal.
-    fn signal(&self, signal: Signal) {
-        if let Some(leader) = self.0 {
-            kill_process_group(leader, signal).ok();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
-    }
-}
-
-fn pid(raw: u32) -> Option<Pid> {
-    i32::try_from(raw).ok().and_then(Pid::from_raw)
-}
-
-fn describe(status: io::Result<ExitStatus>, tail: &str) -> String {
+fn describe(status: io::Result<ExitStatus>, last_words: &str) -> String {
     let how = match status {
         Ok(status) => format!("its process ended with {status}"),
         Err(error) => format!("its process was lost: {error}"),
     };
-    if tail.is_empty() { how } else { format!("{how}; it last wrote: {tail}") }
+    if last_words.is_empty() { how } else { format!("{how}; it last wrote: {last_words}") }
 }

@@ -56,7 +56,7 @@ pub struct CommandSpec {
 
 impl CommandSpec {
     /// The command as the system takes it, started through `launcher` where there is one.
-    pub(super) fn build(&self, launcher: Option<&PathBuf>) -> Command {
+    pub(super) fn build(&self, launcher: Option<&PathBuf>, stdin: Stdio) -> Command {
         let mut command = match launcher {
             Some(launcher) => {
                 let mut command = Command::new(launcher);
@@ -77,7 +77,7 @@ impl CommandSpec {
             command.current_dir(cwd);
         }
         command.process_group(0).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

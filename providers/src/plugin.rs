@@ -1,0 +1,15 @@
+//! Plugins of MaiBot and LenBot, each in a process of its own.
+//!
+//! A connector reads the plugin's manifest, starts its runner and loads it; one incarnation is one process. What differs
+//! between the two kinds of plugins is behind [`dialect::Dialect`].
+
+mod capability;
+mod dialect;
+mod host;
+mod maibot;
+mod runner;
+mod wire;
+
+pub use host::PluginHost;
+pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
+pub use runner::{PluginConnector, RunnerConfig};

@@ -1,0 +1,19 @@
+//! One runner process: its start, its calls, its health, its end.
+
+mod calls;
+mod config;
+mod connector;
+mod handshake;
+mod link;
+mod log;
+mod package;
+mod provider;
+mod reader;
+mod requests;
+mod watch;
+mod watchdog;
+
+pub use config::RunnerConfig;
+pub use connector::PluginConnector;
+pub(crate) use connector::{ReadDialect, Workshop};
+pub(crate) use package::RunnerPackage;

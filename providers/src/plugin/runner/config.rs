@@ -1,0 +1,76 @@
+//! RunnerConfig: how a plugin's process is run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// How a plugin's process is run; the same keys for every kind of plugin that has a runner.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunnerConfig {
+    /// The Python that runs the plugin. Default `python3`.
+    pub python: String,
+    /// Variables that are set for it. Their values are treated as secrets.
+    pub env: BTreeMap<String, String>,
+    /// Further variables that it gets from the daemon's environment.
+    pub inherit_env: Vec<String>,
+    /// Where the plugin keeps its data; `data` in its folder where absent.
+    pub data_dir: Option<PathBuf>,
+    /// Least level of its log lines that are passed on. Default `info`.
+    pub log_level: String,
+    /// Whether the plugin is loaded again when its files change. Default true.
+    pub watch: bool,
+    /// Milliseconds between two health checks. Default 10,000.
+    pub health_interval_ms: u64,
+    /// Milliseconds that a health check may take; then the process is ended and started again. Default 30,000.
+    pub health_timeout_ms: u64,
+    /// Milliseconds that a cancelled handler may go on; then the plugin is loaded again in a fresh process. Default 5,000.
+    pub cancel_grace_ms: u64,
+    /// Milliseconds that the plugin may take to give back what it holds. Default 5,000.
+    pub unload_ms: u64,
+    /// Bytes of one frame, and so of one call's arguments or result. Default 16 MiB.
+    pub max_frame_bytes: usize,
+    /// Requests of the plugin to the bot that may wait for their answers at once. Default 64.
+    pub max_requests: usize,
+}
+
+// === impl RunnerConfig ===
+
+impl Default for RunnerConfig {
+    fn default() -> Self {
+        Self {
+            python: "python3".to_owned(),
+            env: BTreeMap::new(),
+            inherit_env: Vec::new(),
+            data_dir: None,
+            log_level: "info".to_owned(),
+            watch: true,
+            health_interval_ms: 10_000,
+            health_timeout_ms: 30_000,
+            cancel_grace_ms: 5_000,
+            unload_ms: 5_000,
+            max_frame_bytes: 16 << 20,
+            max_requests: 64,
+        }
+    }
+}
+
+impl RunnerConfig {
+    pub(super) fn health_interval(&self) -> Duration {
+        Duration::from_millis(self.health_interval_ms.max(1))
+    }
+
+    pub(super) fn health_timeout(&self) -> Duration {
+        Duration::from_millis(self.health_timeout_ms.max(1))
+    }
+
+    pub(super) fn cancel_grace(&self) -> Duration {
+        Duration::from_millis(self.cancel_grace_ms)
+    }
+
+    pub(super) fn unload(&self) -> Duration {
+        Duration::from_millis(self.unload_ms)
+    }
+}

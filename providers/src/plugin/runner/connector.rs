@@ -1,0 +1,196 @@
+//! PluginConnector: starts a plugin's process and loads the plugin.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::task::AbortOnDropHandle;
+use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
+
+use super::handshake::{self, Frames};
+use super::link::Link;
+use super::provider::{PluginProvider, Shared};
+use super::reader;
+use super::requests::{Asker, RequestLimits, Requests};
+use super::watchdog::{self, Pulse};
+use super::{RunnerConfig, RunnerPackage, watch};
+use crate::plugin::capability::CapabilityDesk;
+use crate::plugin::dialect::Dialect;
+use crate::plugin::wire::{self, LoadRequest};
+use crate::process::{ChildProcess, CommandSpec, Spawner};
+
+/// What all plugin processes of one daemon share.
+#[derive(Clone, Debug)]
+pub(crate) struct Workshop {
+    pub(crate) spawner: Arc<Spawner>,
+    pub(crate) package: Arc<RunnerPackage>,
+    pub(crate) desk: Arc<CapabilityDesk>,
+}
+
+/// Reads a plugin's manifest, anew for each incarnation.
+pub(crate) type ReadDialect = Box<dyn Fn() -> Result<Arc<dyn Dialect>, String> + Send + Sync>;
+
+/// Makes processes of one plugin.
+pub struct PluginConnector {
+    name: Arc<str>,
+    kind: ProviderKind,
+    path: PathBuf,
+    config: RunnerConfig,
+    read: ReadDialect,
+    workshop: Workshop,
+}
+
+// === impl PluginConnector ===
+
+impl PluginConnector {
+    /// A connector for the plugin in the folder `path`, under the provider name `name`.
+    pub(crate) fn new(
+        name: &str,
+        kind: ProviderKind,
+        path: PathBuf,
+        config: RunnerConfig,
+        read: ReadDialect,
+        workshop: Workshop,
+    ) -> Self {
+        Self { name: name.into(), kind, path, config, read, workshop }
+    }
+
+    async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
+        let dialect = (self.read)().map_err(down)?;
+        let token = uuid::Uuid::new_v4().simple().to_string();
+        let command = self.command(&token);
+        let started = ChildProcess::start_with_socket(&self.workshop.spawner, &command).await;
+        let (child, socket) =
+            started.map_err(|error| down(format!("`{}` cannot be started: {error}", self.config.python)))?;
+        let (reading, writing) = socket.into_split();
+        let (link, outbox) = Link::new();
+        let link = Arc::new(link);
+        let writer = Arc::clone(&link);
+        let writer = own(async move { writer.write(outbox, writing).await });
+        let mut frames = handshake::frames(reading, self.config.max_frame_bytes);
+        let requests = self.requests(&*dialect);
+        let document = tokio::select! {
+            biased;
+            loaded = self.load(&*dialect, &token, &mut frames, &link, &requests) => loaded,
+            reason = child.ended() => Err(down(reason)),
+        };
+        let document = match document {
+            Ok(document) => document,
+            Err(failure) => return Err(self.explain(failure, &child).await),
+        };
+        let plugin = dialect.read(&document).map_err(down)?;
+        let shared = Arc::new(Shared::new(Arc::clone(&self.name), dialect, self.config.clone(), link, child, plugin));
+        Ok(Arc::new(self.provider(&shared, writer, frames, requests)))
+    }
+
+    async fn load(
+        &self,
+        dialect: &dyn Dialect,
+        token: &str,
+        frames: &mut Frames,
+        link: &Arc<Link>,
+        requests: &Requests,
+    ) -> Result<Value, ToolFailure> {
+        handshake::hello(frames, token).await?;
+        let request = LoadRequest {
+            dialect: self.kind.as_str(),
+            path: &self.path,
+            data_dir: &self.data_dir(),
+            log_level: &self.config.log_level,
+            options: dialect.options(),
+        };
+        link.send(wire::load(request)).await;
+        handshake::loaded(frames, link, requests, &self.name).await
+    }
+
+    fn provider(
+        &self,
+        shared: &Arc<Shared>,
+        writer: AbortOnDropHandle<()>,
+        frames: Frames,
+        requests: Requests,
+    ) -> PluginProvider {
+        let pulse = Arc::new(Pulse::default());
+        let mut tasks = vec![
+            writer,
+            own(reader::read(Arc::clone(shared), frames, requests, Arc::clone(&pulse))),
+            own(watchdog::watch(Arc::clone(shared), pulse)),
+        ];
+        if self.config.watch {
+            tasks.push(own(watch::watch(Arc::clone(shared), self.path.clone(), self.data_dir())));
+        }
+        PluginProvider { shared: Arc::clone(shared), tasks: Mutex::new(tasks) }
+    }
+
+    fn requests(&self, dialect: &dyn Dialect) -> Requests {
+        let asker = Asker {
+            provider: Arc::clone(&self.name),
+            plugin_id: dialect.id().into(),
+            allowed: dialect.capabilities(),
+        };
+        let RunnerConfig { max_requests, max_frame_bytes, .. } = self.config;
+        Requests::new(asker, Arc::clone(&self.workshop.desk), RequestLimits { max_requests, max_frame_bytes })
+    }
+
+    fn command(&self, token: &str) -> CommandSpec {
+        let mut env = self.config.env.clone();
+        env.insert("PYTHONPATH".to_owned(), self.workshop.package.path().to_string_lossy().into_owned());
+        env.insert("PYTHONUNBUFFERED".to_owned(), "1".to_owned());
+        env.insert("PYTHONIOENCODING".to_owned(), "utf-8:backslashreplace".to_owned());
+        env.insert("TOOLYARD_RUNNER_TOKEN".to_owned(), token.to_owned());
+        env.insert("TOOLYARD_RUNNER_MAX_FRAME".to_owned(), self.config.max_frame_bytes.to_string());
+        CommandSpec {
+            command: self.config.python.clone(),
+            args: vec!["-m".to_owned(), "toolyard_runner".to_owned()],
+            env,
+            inherit_env: self.config.inherit_env.clone(),
+            cwd: Some(self.path.clone()),
+        }
+    }
+
+    fn data_dir(&self) -> PathBuf {
+        self.config.data_dir.clone().unwrap_or_else(|| self.path.join("data"))
+    }
+
+    /// A process that broke off is about to end, and its end says more.
+    async fn explain(&self, failure: ToolFailure, child: &ChildProcess) -> ToolFailure {
+        const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
+        if failure.code != ErrorCode::ProviderProtocol {
+            return failure;
+        }
+        match tokio::time::timeout(LAST_WORDS, child.ended()).await {
+            Ok(end) => down(format!("the plugin was not loaded: {end}")),
+            Err(_lives) => failure,
+        }
+    }
+}
+
+impl ProviderConnector for PluginConnector {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> ProviderKind {
+        self.kind
+    }
+
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>> {
+        Box::pin(self.open())
+    }
+}
+
+impl fmt::Debug for PluginConnector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginConnector").field("name", &self.name).field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+fn own(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(work))
+}
+
+fn down(reason: String) -> ToolFailure {
+    ToolFailure::not_sent(ErrorCode::ProviderDown, reason)
+}
