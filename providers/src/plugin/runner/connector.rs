@@ -125,11 +125,8 @@ impl PluginConnector {
     }
 
     fn requests(&self, dialect: &dyn Dialect) -> Requests {
-        let asker = Asker {
-            provider: Arc::clone(&self.name),
-            plugin_id: dialect.id().into(),
-            allowed: dialect.capabilities(),
-        };
+        let asker =
+            Asker { provider: Arc::clone(&self.name), plugin_id: dialect.id().into(), allowed: dialect.capabilities() };
         let RunnerConfig { max_requests, max_frame_bytes, .. } = self.config;
         Requests::new(asker, Arc::clone(&self.workshop.desk), RequestLimits { max_requests, max_frame_bytes })
     }

@@ -35,9 +35,9 @@ pub(super) async fn next(frames: &mut Frames) -> Result<FromRunner, String> {
 /// Waits for the hello and checks who says it.
 pub(super) async fn hello(frames: &mut Frames, token: &str) -> Result<(), ToolFailure> {
     match next(frames).await.map_err(broken)? {
-        FromRunner::Hello { protocol, .. } if protocol != PROTOCOL => {
-            Err(broken(format!("its runner speaks protocol {protocol}, not {PROTOCOL}; install the runner of this version")))
-        }
+        FromRunner::Hello { protocol, .. } if protocol != PROTOCOL => Err(broken(format!(
+            "its runner speaks protocol {protocol}, not {PROTOCOL}; install the runner of this version"
+        ))),
         FromRunner::Hello { token: said, .. } if said != token => Err(broken("it did not give its token".to_owned())),
         FromRunner::Hello { runner, python, .. } => {
             tracing::debug!(runner, python, "a runner has started");
