@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod api;
+mod backend;
 mod cli;
 mod configuration;
 mod dialects;

@@ -62,3 +62,46 @@ fn addresses_that_can_be_reached_from_outside_are_refused() {
     let found = errors("[server]\nlisten = \"0.0.0.0:7700\"\n");
     assert!(found[0].2.contains("loopback"), "{}", found[0].2);
 }
+
+fn backend(section: &str) -> BackendConfig {
+    reader::read("test.toml", section).unwrap().backend
+}
+
+#[test]
+fn a_backend_is_a_table_or_only_its_kind() {
+    assert!(matches!(backend(""), BackendConfig::None));
+    assert!(matches!(backend("backend = \"simulate\"\n"), BackendConfig::Simulate));
+    let BackendConfig::Events(events) = backend("[backend]\nkind = \"events\"\nconnect_grace_ms = 1500\n") else {
+        panic!("not events")
+    };
+    assert_eq!((events.max_in_flight.get(), events.connect_grace().as_millis()), (256, 1500));
+    let http = "[backend]\nkind = \"http\"\nurl = \"http://127.0.0.1:1/x?token=abc\"\nsecret = { env = \"S\" }\n";
+    let BackendConfig::Http(http) = backend(http) else { panic!("not http") };
+    assert_eq!((http.max_in_flight.get(), http.max_response_bytes), (256, 4 << 20));
+    assert!(!format!("{http:?}").contains("abc"), "{http:?}");
+}
+
+#[test]
+fn mistakes_in_a_backend_are_found_with_their_places() {
+    let found = errors("[backend]\nkind = \"http\"\nurll = \"http://a/\"\nsecret = { env = \"A\", file = \"b\" }\n");
+    assert_eq!((found[0].0, found[1].0), (Some((3, 1)), Some((4, 10))), "{found:#?}");
+    assert!(found[0].2.contains("did you mean `url`"), "{}", found[0].2);
+    assert!(found[1].2.contains("{ env = "), "{}", found[1].2);
+    for (section, place, message) in [
+        ("kind = \"htpp\"", (2, 8), "did you mean `http`"),
+        ("url = \"http://a/\"", (1, 1), "missing key `kind`"),
+        ("kind = \"events\"\nurl = \"http://a/\"", (3, 1), "unknown key `url`"),
+        ("kind = \"events\"\nconnect_grace_ms = 600001", (3, 20), "connect_grace_ms: must be 0 to 600000"),
+        ("kind = \"events\"\nmax_in_flight = 0", (3, 17), "nonzero"),
+        ("kind = \"http\"\nsecret = { env = \"A\" }", (1, 1), "missing key `url`"),
+        ("kind = \"http\"\nurl = \"ftp://a/\"\nsecret = { env = \"A\" }", (3, 7), "http://"),
+        ("kind = \"http\"\nurl = \"http://me:pw@a/\"\nsecret = { env = \"A\" }", (3, 7), "no password"),
+    ] {
+        let found = errors(&format!("[backend]\n{section}\n"));
+        assert_eq!(found[0].0, Some(place), "{section}: {found:#?}");
+        assert_eq!(found[0].1, "backend");
+        assert!(found[0].2.contains(message) && !found[0].2.contains("pw"), "{section}: {found:#?}");
+    }
+    assert!(errors("backend = \"events!\"\n")[0].2.contains("did you mean `events`"));
+    assert!(errors("[backnd]\n")[0].2.contains("did you mean `backend`"));
+}
