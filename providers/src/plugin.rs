@@ -16,4 +16,4 @@ pub use capability::{
 };
 pub use host::PluginHost;
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
-pub use runner::{PluginConnector, RunnerConfig};
+pub use runner::{PluginConnector, RunnerConfig, describe_plugin_metrics};

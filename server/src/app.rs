@@ -1,18 +1,21 @@
 //! App: a registry with the providers of a configuration.
 
+mod plugins;
+mod workshop;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
-    RegistryError, ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
+    RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpConnector, PluginHost, ScriptedError, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{ScriptedError, Spawner};
 
 use crate::backend::{Backend, BackendError};
-use crate::config::{Config, ProviderConfig, ProviderKindConfig};
-use crate::demo;
+use crate::config::Config;
+use workshop::Workshop;
 
 /// A running engine and what its providers need.
 #[derive(Debug)]
@@ -26,15 +29,6 @@ pub(crate) struct App {
     required: Vec<String>,
     /// Children die when it is dropped.
     _spawner: Arc<Spawner>,
-}
-
-/// What providers are made with.
-struct Workshop<'a> {
-    registry: &'a ToolRegistry,
-    spawner: &'a Arc<Spawner>,
-    backend: Arc<dyn HostPort>,
-    /// Made for the first plugin.
-    plugins: Option<PluginHost>,
 }
 
 /// Why an app cannot be started.
@@ -62,7 +56,7 @@ impl App {
         let backend = Arc::new(Backend::start(config.backend)?);
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
-        let mut workshop = Workshop { registry: &registry, spawner: &spawner, backend: backend.clone(), plugins: None };
+        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins);
         for provider in config.providers {
             workshop.add(provider).await?;
         }
@@ -109,40 +103,6 @@ impl App {
         self.registry.close(grace).await;
         // Only now: what is in flight may still need it.
         self.backend.close();
-    }
-}
-
-// === impl Workshop ===
-
-impl Workshop<'_> {
-    async fn add(&mut self, provider: ProviderConfig) -> Result<(), AppError> {
-        let settings = provider.settings();
-        let name = provider.name;
-        let standing: Arc<dyn ToolProvider> = match provider.kind {
-            ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
-            ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
-            ProviderKindConfig::Scripted(config) => {
-                let made = scripted_provider(&name, config);
-                Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
-            }
-            ProviderKindConfig::Mcp(config) => {
-                let connector = McpConnector::new(name, config, Arc::clone(self.spawner));
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
-            }
-            ProviderKindConfig::MaiBot(config, runner) => {
-                let connector = self.plugins()?.maibot(&name, config, *runner);
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
-            }
-        };
-        Ok(self.registry.register(standing, settings).await?)
-    }
-
-    fn plugins(&mut self) -> Result<&PluginHost, AppError> {
-        if self.plugins.is_none() {
-            let made = PluginHost::new(Arc::clone(self.spawner), Arc::clone(&self.backend));
-            self.plugins = Some(made.map_err(AppError::Plugins)?);
-        }
-        self.plugins.as_ref().ok_or_else(|| AppError::Plugins(std::io::Error::other("no plugin host")))
     }
 }
 

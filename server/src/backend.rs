@@ -16,6 +16,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use toolyard::{HostPort, HostRequest, JsonText, NoHost, ToolFailure};
+use toolyard_providers::{SimulateError, SimulatedHost};
 
 use crate::config::{BackendConfig, SecretError};
 
@@ -52,8 +53,8 @@ pub(crate) enum BackendError {
     Secret(#[from] SecretError),
     #[error("backend: {0}")]
     Client(#[from] reqwest::Error),
-    #[error("backend: kind `simulate` is not there yet; use `none`, `http` or `events`")]
-    NotSimulated,
+    #[error("backend: {0}")]
+    Simulate(#[from] SimulateError),
 }
 
 // === impl Backend ===
@@ -63,7 +64,10 @@ impl Backend {
     pub(crate) fn start(config: BackendConfig) -> Result<Self, BackendError> {
         let (way, max_in_flight) = match config {
             BackendConfig::None => (Way::Local(Arc::new(NoHost)), Semaphore::MAX_PERMITS),
-            BackendConfig::Simulate => return Err(BackendError::NotSimulated),
+            BackendConfig::Simulate(config) => {
+                let host = config.file.as_deref().map_or_else(|| Ok(SimulatedHost::new()), SimulatedHost::from_file)?;
+                (Way::Local(Arc::new(host)), Semaphore::MAX_PERMITS)
+            }
             BackendConfig::Http(config) => {
                 let max_in_flight = config.max_in_flight.get();
                 (Way::Http(HttpBackend::new(config)?), max_in_flight)

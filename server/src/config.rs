@@ -11,6 +11,7 @@ mod server;
 use std::path::Path;
 
 use toolyard::CallPolicy;
+use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
 pub(crate) use error::ConfigErrors;
@@ -30,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) policy: CallPolicy,
     /// How the bot backend is reached.
     pub(crate) backend: BackendConfig,
+    /// What plugins may ask for.
+    pub(crate) plugins: CapabilityConfig,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }

@@ -29,6 +29,7 @@ impl Metrics {
         let handle = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS)?.install_recorder()?;
         describe_metrics();
         backend::describe_metrics();
+        toolyard_providers::describe_plugin_metrics();
         let drained = handle.clone();
         let upkeep = tokio::spawn(async move {
             let mut ticks = tokio::time::interval(UPKEEP);

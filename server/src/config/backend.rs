@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -21,12 +22,21 @@ pub(crate) enum BackendConfig {
     /// There is none.
     #[default]
     None,
-    /// Recorded answers.
-    Simulate,
+    /// Made-up or recorded answers, marked as such.
+    Simulate(SimulateConfig),
     /// It is called.
     Http(HttpBackendConfig),
     /// It connects itself.
     Events(EventsBackendConfig),
+}
+
+/// A backend that only pretends.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SimulateConfig {
+    /// A JSON file with answers by capability; others are made up.
+    #[serde(default)]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// A backend that is called.

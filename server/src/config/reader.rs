@@ -11,7 +11,7 @@ use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
-const SECTIONS: [&str; 5] = ["server", "limits", "policy", "backend", "providers"];
+const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -45,6 +45,7 @@ impl Reader<'_> {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
+                "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
                 other => {
@@ -73,7 +74,7 @@ impl Reader<'_> {
         let rest = Spanned::new(span, DeValue::Table(rest));
         match kind {
             BackendKindName::None => self.section("backend", rest).map(|NoSettings {}| BackendConfig::None),
-            BackendKindName::Simulate => self.section("backend", rest).map(|NoSettings {}| BackendConfig::Simulate),
+            BackendKindName::Simulate => self.section("backend", rest).map(BackendConfig::Simulate),
             BackendKindName::Http => self.section("backend", rest).map(BackendConfig::Http),
             BackendKindName::Events => self.section("backend", rest).map(BackendConfig::Events),
         }

@@ -70,7 +70,7 @@ fn backend(section: &str) -> BackendConfig {
 #[test]
 fn a_backend_is_a_table_or_only_its_kind() {
     assert!(matches!(backend(""), BackendConfig::None));
-    assert!(matches!(backend("backend = \"simulate\"\n"), BackendConfig::Simulate));
+    assert!(matches!(backend("backend = \"simulate\"\n"), BackendConfig::Simulate(_)));
     let BackendConfig::Events(events) = backend("[backend]\nkind = \"events\"\nconnect_grace_ms = 1500\n") else {
         panic!("not events")
     };
