@@ -108,7 +108,7 @@ impl Fleet {
         let result = &outcome.results[0];
         let structured = result.result.structured_content.as_ref();
         let document = structured.unwrap_or_else(|| panic!("{tool}: {}", result.history_content()));
-        serde_json::to_value(document).unwrap()["got"].clone()
+        document.to::<Value>().unwrap()["got"].clone()
     }
 
     /// What a method of the SDK's context gives.
