@@ -14,7 +14,7 @@ use crate::result::{ToolExecutionResult, ToolFailure};
 use crate::tool::ToolSpec;
 
 pub use host::{HostCaller, HostPort, HostRequest, NoHost};
-pub use settings::{Backoff, ProviderSettings};
+pub use settings::{Backoff, Breaker, ProviderSettings};
 
 /// What a call comes to: the tool's own result, or the failure of its provider.
 pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;

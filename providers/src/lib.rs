@@ -12,8 +12,11 @@ mod scripted;
 mod mcp;
 
 pub use builtin::builtin_provider;
-pub use plugin::{Claim, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig, Version};
-pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
+pub use plugin::{
+    CapabilityConfig, Claim, DefinitionSource, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginControl, PluginHost,
+    PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, ToolDefinition, Version,
+};
+pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
 #[cfg(feature = "mcp")]

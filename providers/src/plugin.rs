@@ -10,6 +10,10 @@ mod maibot;
 mod runner;
 mod wire;
 
+pub use capability::{
+    CapabilityConfig, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost, SimulatedSend,
+    ToolDefinition,
+};
 pub use host::PluginHost;
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
 pub use runner::{PluginConnector, RunnerConfig};

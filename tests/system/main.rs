@@ -11,4 +11,7 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;
+mod plugin_capabilities;
+mod plugin_maibot;
+mod providers;
 mod workspace;

@@ -46,7 +46,7 @@ pub struct HostCaller {
     pub context: Arc<ToolExecutionContext>,
 }
 
-/// Stands where no bot backend is connected: every request is refused at once.
+/// Stands where no bot backend is connected: every request is refused as unavailable.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHost;
 

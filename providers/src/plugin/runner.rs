@@ -1,5 +1,6 @@
 //! One runner process: its start, its calls, its health, its end.
 
+mod api;
 mod calls;
 mod config;
 mod connector;

@@ -35,7 +35,10 @@ struct Waiting {
 /// On whose behalf a call runs, and how long.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
-    pub(super) host: HostCaller,
+    /// The tool or API that runs.
+    pub(super) what: Arc<str>,
+    /// Absent where a plugin calls another by itself.
+    pub(super) host: Option<HostCaller>,
     pub(super) deadline: Instant,
 }
 
@@ -83,7 +86,7 @@ impl Calls {
     pub(super) fn give_up(&self, id: u64) -> bool {
         let mut table = self.table();
         let Some(waiting) = table.waiting.remove(&id) else { return false };
-        let given_up = GivenUp { tool: waiting.caller.host.tool, since: Instant::now() };
+        let given_up = GivenUp { tool: waiting.caller.what, since: Instant::now() };
         table.given_up.insert(id, given_up);
         !table.closed
     }
