@@ -68,7 +68,7 @@ fn header<'h>(head: &'h str, name: &str) -> &'h str {
     lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).unwrap_or_default()
 }
 
-/// Answers every connection with this, and gives what is asked.
+/// Answers the first request with this, and gives what was asked.
 fn answering(listener: TcpListener, status: &'static str, body: String) -> tokio::task::JoinHandle<(String, String)> {
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();

@@ -3,14 +3,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// Shorter secrets can be guessed.
 const MIN_BYTES: usize = 16;
 
+const WAYS: &str = "{ env = \"NAME\" } or { file = \"path\" }";
+
 /// Where a secret is: `{ env = "NAME" }` or `{ file = "path" }`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "SecretKeys")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SecretSource {
     /// A variable of the daemon's environment.
     Env(String),
@@ -42,6 +45,9 @@ struct SecretKeys {
     file: Option<PathBuf>,
 }
 
+/// Reads a source without ever quoting what is there.
+struct SecretVisitor;
+
 // === impl SecretSource ===
 
 impl SecretSource {
@@ -58,14 +64,32 @@ impl SecretSource {
     }
 }
 
-impl TryFrom<SecretKeys> for SecretSource {
-    type Error = &'static str;
+impl<'de> Deserialize<'de> for SecretSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SecretVisitor)
+    }
+}
 
-    fn try_from(keys: SecretKeys) -> Result<Self, Self::Error> {
+// === impl SecretVisitor ===
+
+impl<'de> Visitor<'de> for SecretVisitor {
+    type Value = SecretSource;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(WAYS)
+    }
+
+    /// The text is most likely the secret itself.
+    fn visit_str<E: de::Error>(self, _text: &str) -> Result<SecretSource, E> {
+        Err(E::custom(format_args!("must be {WAYS}; a secret is never written here")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SecretSource, A::Error> {
+        let keys = SecretKeys::deserialize(MapAccessDeserializer::new(map))?;
         match (keys.env, keys.file) {
-            (Some(name), None) => Ok(Self::Env(name)),
-            (None, Some(path)) => Ok(Self::File(path)),
-            _ => Err("must be { env = \"NAME\" } or { file = \"path\" }"),
+            (Some(name), None) => Ok(SecretSource::Env(name)),
+            (None, Some(path)) => Ok(SecretSource::File(path)),
+            _ => Err(de::Error::custom(format_args!("must be {WAYS}"))),
         }
     }
 }

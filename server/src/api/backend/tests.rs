@@ -151,7 +151,8 @@ async fn an_idle_stream_shows_that_it_lives_every_15_seconds() {
     while stream.text.matches(": alive").count() < 2 {
         stream.read().await;
     }
-    assert_eq!(started.elapsed().as_secs(), 30);
+    let passed = started.elapsed();
+    assert!(passed > Duration::from_secs(29) && passed < Duration::from_secs(31), "{passed:?}");
 }
 
 #[tokio::test]

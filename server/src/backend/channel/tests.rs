@@ -52,7 +52,8 @@ async fn a_request_waits_for_somebody_as_long_as_the_grace_and_no_longer() {
     let channel = channel(500);
     let started = Instant::now();
     let failure = ask(&channel, "send.text").await.unwrap().unwrap_err();
-    assert_eq!((failure.code, started.elapsed().as_millis()), (ErrorCode::ToolUnavailable, 500));
+    assert_eq!(failure.code, ErrorCode::ToolUnavailable);
+    assert!((500..=502).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
     let waits = ask(&channel, "send.text");
     tokio::time::sleep(Duration::from_millis(400)).await;
     let mut consumer = channel.connect().unwrap();
@@ -116,7 +117,7 @@ async fn what_waits_is_refused_once_the_last_consumer_has_left_for_the_grace() {
     let left = Instant::now();
     let failure = waits.await.unwrap().unwrap_err();
     assert_eq!((failure.code, failure.sent), (ErrorCode::ToolUnavailable, Sent::No));
-    assert!(left.elapsed() < Duration::from_millis(301), "{:?}", left.elapsed());
+    assert!(left.elapsed() <= Duration::from_millis(302), "{:?}", left.elapsed());
     assert!(is_empty(&channel));
 }
 
