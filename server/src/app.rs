@@ -8,7 +8,7 @@ use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, ImportedTool, NameForm, ProviderSettings, ProviderState, RegistryError,
     ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{HttpConnector, McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
 
 use crate::config::{Config, ProviderConfig, ProviderKindConfig};
 use crate::demo;
@@ -99,6 +99,9 @@ async fn add(registry: &ToolRegistry, spawner: &Arc<Spawner>, provider: Provider
         ProviderKindConfig::Scripted(config) => {
             let made = scripted_provider(&name, config);
             Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
+        }
+        ProviderKindConfig::Http(config) => {
+            return Ok(registry.launch(Arc::new(HttpConnector::new(name, config)), settings).await?);
         }
         ProviderKindConfig::Mcp(config) => {
             let connector = McpConnector::new(name, config, Arc::clone(spawner));

@@ -1,11 +1,12 @@
 //! `[[providers]]`: what all providers have in common, and what each kind has of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{NameForm, ProviderSettings};
-use toolyard_providers::{McpConfig, ScriptedConfig};
+use toolyard_providers::{HttpConfig, McpConfig, ScriptedConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 12] = [
@@ -39,6 +40,7 @@ pub(crate) enum ProviderKindConfig {
     Builtin,
     Demo,
     Scripted(ScriptedConfig),
+    Http(HttpConfig),
     Mcp(McpConfig),
 }
 
@@ -70,6 +72,7 @@ pub(super) enum KindName {
     Builtin,
     Demo,
     Scripted,
+    Http,
     Mcp,
 }
 
@@ -85,12 +88,23 @@ impl ProviderConfig {
         Self { name: common.name.clone(), required: common.required, kind, common }
     }
 
-    /// How the registry is to treat it. MCP tools carry their provider's name unless configured otherwise.
+    /// Paths in a configuration are relative to its folder.
+    pub(super) fn in_folder(&mut self, folder: &Path) {
+        match &mut self.kind {
+            ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::Mcp(_) => {}
+        }
+    }
+
+    /// How the registry is to treat it. HTTP and MCP tools carry their provider's name unless configured otherwise.
     pub(crate) fn settings(&self) -> ProviderSettings {
         let common = &self.common;
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
-            ProviderKindConfig::Mcp(_) => NameForm::Qualified,
+            ProviderKindConfig::Http(_) | ProviderKindConfig::Mcp(_) => NameForm::Qualified,
             ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => NameForm::Bare,
         });
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
