@@ -7,6 +7,7 @@ mod configuration;
 mod dialects;
 mod docs;
 mod fuzzing;
+mod http;
 mod lifecycle;
 mod mcp;
 mod metrics;

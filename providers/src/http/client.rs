@@ -5,7 +5,9 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, LOCATION, PROXY_AUTHORIZATION};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, LOCATION, PROXY_AUTHORIZATION,
+};
 use reqwest::{Client, Method, Response, StatusCode, redirect, retry};
 use toolyard::{ErrorCode, Sent, ToolFailure};
 use url::Url;
@@ -164,6 +166,10 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Answer, SendEr
     let content_type =
         response.headers().get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into());
     let status = response.status();
+    if let Some(coding) = response.headers().get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
+        let coding = String::from_utf8_lossy(coding.as_bytes());
+        return Err(SendError::Tool(format!("the service packs its answer ({coding}), which it was not asked to")));
+    }
     if response.content_length().is_some_and(|length| usize::try_from(length).map_or(true, |length| length > max_bytes))
     {
         return Err(too_large());

@@ -59,14 +59,14 @@ impl Redactor {
         JsonText::parse(&clean).unwrap_or_else(|_| JsonText::string(MASK))
     }
 
+    /// A string or a number of JSON. A number that holds a secret becomes a string.
     fn token<'t>(&self, token: &'t str) -> Cow<'t, str> {
-        let plain: Cow<'_, str> = match serde_json::from_str::<String>(token) {
-            Ok(text) => text.into(),
-            Err(_) => token.into(),
-        };
-        match self.text(&plain) {
-            Cow::Borrowed(_) => Cow::Borrowed(token),
-            Cow::Owned(clean) => Cow::Owned(JsonText::string(clean.trim_matches('"')).as_str().to_owned()),
+        let decoded = serde_json::from_str::<String>(token);
+        match (self.text(decoded.as_deref().unwrap_or(token)), &decoded) {
+            (Cow::Borrowed(_), _) => Cow::Borrowed(token),
+            // With half a character in it, a string can only be cleaned as it is written.
+            (Cow::Owned(clean), Err(_)) if token.starts_with('"') => Cow::Owned(clean),
+            (Cow::Owned(clean), _) => Cow::Owned(JsonText::string(&clean).as_str().to_owned()),
         }
     }
 
@@ -141,9 +141,8 @@ mod tests {
 
     #[test]
     fn json_loses_secrets_however_they_are_escaped_and_nothing_else() {
-        let json = r#"{"a\u0062": "x top\/secret \u5bc6 y", "n": 87654321, "big": 12345678901234567890123, "q": "\"\\", "e":1.50e3}"#;
-        let expected =
-            r#"{"a\u0062": "x [secret] y", "n": "[secret]", "big": 12345678901234567890123, "q": "\"\\", "e":1.50e3}"#;
+        let json = r#"{"a\u0062": "x top\/secret \u5bc6 y", "n": 87654321, "big": 12345678901234567890123, "q": "\"\\", "h": "\ud800 87654321", "e":1.50e3, "z": "\"87654321\""}"#;
+        let expected = r#"{"a\u0062": "x [secret] y", "n": "[secret]", "big": 12345678901234567890123, "q": "\"\\", "h": "\ud800 [secret]", "e":1.50e3, "z": "\"[secret]\""}"#;
         assert_eq!(redactor().json(&JsonText::parse(json).unwrap()).as_str(), expected);
     }
 

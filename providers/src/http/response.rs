@@ -126,6 +126,7 @@ impl ResponsePlan {
             None => Vec::new(),
             Some(json) => json.members().unwrap_or_else(|| vec![("result".to_owned(), json)]),
         };
+        members.retain(|(key, _)| !self.add.iter().any(|(added, _)| added == key));
         members.extend(self.add.iter().cloned());
         JsonText::object(members.iter().map(|(key, value)| (key.as_str(), value.clone())))
     }

@@ -15,6 +15,8 @@ use crate::http::template::Template;
 /// The arguments that a tool takes and the secrets of its plugin.
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
+    /// False where the schema is broken, so that nothing can be said of what it has.
+    is_known: bool,
     properties: Map<String, Value>,
     required: Vec<String>,
     secrets: &'a BTreeMap<String, SecretSource>,
@@ -39,6 +41,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn new(schema: &Value, secrets: &'a BTreeMap<String, SecretSource>) -> Self {
         let required = schema.get("required").and_then(Value::as_array);
         Self {
+            is_known: !schema.is_null(),
             properties: schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default(),
             required: required
                 .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
@@ -112,7 +115,7 @@ impl<'a> Inputs<'a> {
 
     fn argument(&self, name: &str, spot: &Spot<'_>, findings: &mut Findings) -> Option<&Value> {
         let property = self.properties.get(name);
-        if property.is_none() {
+        if property.is_none() && self.is_known {
             let known: Vec<&str> = self.properties.keys().map(String::as_str).collect();
             spot.error(findings, format!("`input` has no property `{name}`{}", hint(name, &known)));
         }

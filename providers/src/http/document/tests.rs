@@ -102,12 +102,12 @@ fn everything_wrong_is_told_at_once_with_its_place_and_the_nearest_key() {
     let expected = [
         ((4, 1), "", None),
         ((20, 1), "tools/0", Some("crowd")),
-        ((38, 10), "tools/1/effect", Some("reserveSeat")),
-        ((45, 2), "tools/1/request", Some("reserveSeat")),
+        ((39, 10), "tools/1/effect", Some("reserveSeat")),
+        // A body without a method.
         ((45, 1), "tools/1/request", Some("reserveSeat")),
+        ((46, 1), "tools/1/request", Some("reserveSeat")),
     ];
-    assert_eq!(found.len(), expected.len(), "{errors}");
-    assert_eq!(found[..3], expected[..3], "{errors}");
+    assert_eq!(found, expected, "{errors}");
     let said = errors.to_string();
     for near in ["instructions", "onDemand", "write", "method"] {
         assert!(said.contains(&format!("did you mean `{near}`?")), "{near}: {said}");
@@ -196,4 +196,11 @@ fn a_secret_in_plain_sight_and_a_dishonest_effect_are_remarked() {
     let said: Vec<&str> = plugin.warnings().iter().map(|warning| warning.message.as_str()).collect();
     assert!(said.iter().any(|message| message.contains("write it with a secret")), "{said:?}");
     assert!(said.iter().any(|message| message.contains("DELETE")), "{said:?}");
+}
+
+#[test]
+fn the_example_is_a_sound_document() {
+    let plugin = toml(include_str!("../../../../examples/canteen.toml")).unwrap();
+    assert_eq!(plugin.tools().map(|tool| &*tool.name).collect::<Vec<_>>(), ["crowd", "reserveSeat"]);
+    assert_eq!(plugin.warnings(), []);
 }
