@@ -4,10 +4,10 @@
 mod api;
 mod cli;
 mod configuration;
+mod declarative;
 mod dialects;
 mod docs;
 mod fuzzing;
-mod http;
 mod lifecycle;
 mod mcp;
 mod metrics;

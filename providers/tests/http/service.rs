@@ -12,6 +12,8 @@ use tokio::sync::watch;
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    /// How many requests have come.
+    pub(crate) asked: watch::Receiver<usize>,
     /// How many clients have gone away before they were answered.
     pub(crate) deserted: watch::Receiver<usize>,
 }
@@ -24,6 +26,13 @@ pub(crate) struct Seen {
     /// In lower case, as `name: value`.
     pub(crate) headers: Vec<String>,
     pub(crate) body: String,
+}
+
+struct Desk<F> {
+    answer: F,
+    come: watch::Sender<usize>,
+    gone: watch::Sender<usize>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 /// What a service does with a request.
@@ -42,14 +51,15 @@ impl Service {
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (gone, deserted) = watch::channel(0);
-        let (answer, gone, heard) = (Arc::new(answer), Arc::new(gone), Arc::clone(&seen));
+        let (come, asked) = watch::channel(0);
+        let desk = Arc::new(Desk { answer, come, gone, seen: Arc::clone(&seen) });
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (answer, gone, heard) = (Arc::clone(&answer), Arc::clone(&gone), Arc::clone(&heard));
-                tokio::spawn(async move { serve(stream, &*answer, &gone, &heard).await });
+                let desk = Arc::clone(&desk);
+                tokio::spawn(async move { desk.serve(stream).await });
             }
         });
-        Self { address, seen, deserted }
+        Self { address, seen, asked, deserted }
     }
 
     pub(crate) fn seen(&self) -> Vec<Seen> {
@@ -58,6 +68,26 @@ impl Service {
 
     pub(crate) fn port(&self) -> u16 {
         self.address.port()
+    }
+}
+
+// === impl Desk ===
+
+impl<F: Fn(&Seen) -> Answer> Desk<F> {
+    async fn serve(&self, mut stream: TcpStream) {
+        let Some(seen) = read(&mut stream).await else { return };
+        self.seen.lock().unwrap().push(seen.clone());
+        self.come.send_modify(|come| *come += 1);
+        match (self.answer)(&seen) {
+            Answer::Raw(bytes) => {
+                stream.write_all(&bytes).await.ok();
+                stream.shutdown().await.ok();
+            }
+            Answer::Never => {
+                while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+                self.gone.send_modify(|gone| *gone += 1);
+            }
+        }
     }
 }
 
@@ -83,26 +113,6 @@ pub(crate) fn json(body: &str) -> Answer {
 pub(crate) fn redirect(status: &str, target: &str) -> Answer {
     let head = format!("HTTP/1.1 {status}\r\nlocation: {target}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     Answer::Raw(head.into_bytes())
-}
-
-async fn serve(
-    mut stream: TcpStream,
-    answer: &(impl Fn(&Seen) -> Answer + ?Sized),
-    gone: &watch::Sender<usize>,
-    heard: &Mutex<Vec<Seen>>,
-) {
-    let Some(seen) = read(&mut stream).await else { return };
-    heard.lock().unwrap().push(seen.clone());
-    match answer(&seen) {
-        Answer::Raw(bytes) => {
-            stream.write_all(&bytes).await.ok();
-            stream.shutdown().await.ok();
-        }
-        Answer::Never => {
-            while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
-            gone.send_modify(|gone| *gone += 1);
-        }
-    }
 }
 
 async fn read(stream: &mut TcpStream) -> Option<Seen> {

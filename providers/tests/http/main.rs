@@ -1,4 +1,5 @@
 //! Declarative plugins against real services over real sockets.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod addresses;
 mod mapping;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -16,8 +18,11 @@ use toolyard_providers::{HttpConfig, HttpConnector, Resolver};
 /// A plugin that is up.
 pub(crate) struct Plugin {
     pub(crate) registry: ToolRegistry,
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Folder,
 }
+
+/// A folder that goes when it is dropped.
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 /// How a plugin is set up.
 pub(crate) struct Setup {
@@ -36,7 +41,7 @@ struct Names(BTreeMap<String, IpAddr>);
 // === impl Setup ===
 
 impl Setup {
-    /// A plugin `p` with these tools; each is the tables of its request and response, with `input` before them.
+    /// The plugin `p` with this document.
     pub(crate) fn document(document: impl Into<String>) -> Self {
         Self {
             document: document.into(),
@@ -75,11 +80,11 @@ impl Setup {
     }
 
     pub(crate) async fn start(self) -> Plugin {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::make();
         for (name, text) in &self.files {
-            std::fs::write(folder.path().join(name), text).unwrap();
+            std::fs::write(folder.0.join(name), text).unwrap();
         }
-        let file = folder.path().join("p.toml");
+        let file = folder.0.join("p.toml");
         std::fs::write(&file, &self.document).unwrap();
         let mut config = HttpConfig::new(file);
         config.allow_private = self.allow.iter().map(|rule| rule.parse().unwrap()).collect();
@@ -92,6 +97,24 @@ impl Setup {
         registry.launch(Arc::new(connector), settings).await.unwrap();
         registry.wait_started(Duration::from_secs(30)).await;
         Plugin { registry, folder }
+    }
+}
+
+// === impl Folder ===
+
+impl Folder {
+    fn make() -> Self {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("http-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 
@@ -120,7 +143,7 @@ impl Resolver for Names {
     }
 }
 
-/// A document of one tool `t`, made of the lines of its request and response; `{port}` is the service's.
+/// A document of one tool `t`, made of its input and the lines of its request and response; `@` is the service on `port`.
 pub(crate) fn one_tool(port: u16, input: &str, request_and_response: &str) -> String {
     let tool = format!(
         "plugin = \"p\"\ntitle = \"测试\"\n[secrets]\nkey = {{ file = \"key.txt\" }}\n[[tools]]\nname = \"t\"\n\

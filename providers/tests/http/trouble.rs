@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolyard::{CallStatus, ErrorCode, Executed, RawArguments, ToolBatch, ToolCall};
-use toolyard_tests::Daemon;
 
 use super::plugin::{Setup, one_tool, structured};
 use super::service::{Answer, Service, answer, json as json_answer};
@@ -24,7 +23,8 @@ async fn dropping_a_call_closes_its_connection() {
 
     let call = ToolCall::new("c", "p__t", RawArguments::text("{}"));
     let mut handle = plugin.registry.start(ToolBatch::new(vec![call])).await.unwrap();
-    toolyard_tests::wait_until("the request is there", PATIENCE, || service.seen().len() == 2).await;
+    let mut asked = service.asked.clone();
+    tokio::time::timeout(PATIENCE, asked.wait_for(|asked| *asked == 2)).await.unwrap().unwrap();
     handle.cancel_call(&"c".into());
     assert_eq!(handle.wait().await.unwrap().results[0].status, CallStatus::Cancelled);
     tokio::time::timeout(PATIENCE, deserted.wait_for(|gone| *gone == 2)).await.unwrap().unwrap();
@@ -113,33 +113,4 @@ async fn secrets_never_come_back() {
     }
     assert!(service.seen().iter().all(|seen| seen.header("authorization") == Some("Bearer top/s3cret==")));
     assert!(structured(&plugin.call("t", r#"{"p":"json"}"#).await).contains("Bearer [secret]"));
-}
-
-#[tokio::test]
-async fn the_daemon_runs_a_document_that_stands_beside_its_configuration() {
-    let service = Service::start(|_| json_answer(r#"{"people":12}"#)).await;
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("key.txt"), "s3cret-key").unwrap();
-    let file = folder.path().join("p.toml");
-    std::fs::write(&file, one_tool(service.port(), "", "url = \"@/\"")).unwrap();
-    let config = format!(
-        "[[providers]]\nname = \"canteen\"\nkind = \"http\"\nfile = \"{}\"\nallow_private = [\"{}\"]\n\
-         [[providers]]\nname = \"gone\"\nkind = \"http\"\nfile = \"/nonexistent/gone.toml\"\n",
-        file.display(),
-        service.address
-    );
-    let daemon = Daemon::start(&config).await;
-    let call = json!({"calls": [{"call_id": "a", "tool": "canteen__t", "arguments": {}}]});
-    let mut document = json!(null);
-    for _ in 0..500 {
-        document = daemon.batch(&call).await.1;
-        if document["results"][0]["status"] == "ok" {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    assert_eq!(document["results"][0]["status"], "ok", "{document:#}");
-    assert_eq!(document["results"][0]["tool_id"], "canteen.t", "{document:#}");
-    let providers = daemon.get("/v1/providers").await.1;
-    assert!(providers.contains("/nonexistent/gone.toml") && providers.contains("\"kind\":\"http\""), "{providers}");
 }

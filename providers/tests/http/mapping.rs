@@ -144,7 +144,7 @@ async fn a_broken_tool_and_a_missing_secret_cost_only_their_tools_and_a_reload_m
     assert!(reason("broken").contains("did you mean `method`?"), "{}", reason("broken"));
     assert!(reason("secret").contains("key.txt"), "{}", reason("secret"));
 
-    std::fs::write(plugin.folder.path().join("key.txt"), "s3cret-key").unwrap();
+    std::fs::write(plugin.folder.0.join("key.txt"), "s3cret-key").unwrap();
     plugin.registry.reload("p").await.unwrap();
     assert_eq!(plugin.call("secret", "{}").await.status, CallStatus::Ok);
     assert_eq!(service.seen()[1].header("x-key"), Some("s3cret-key"));
