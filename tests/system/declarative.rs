@@ -15,7 +15,8 @@ async fn service() -> std::net::SocketAddr {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            stream.read(&mut [0; 4096]).await.ok();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") && stream.read_buf(&mut head).await.is_ok_and(|read| read > 0) {}
             stream.write_all(ANSWER.as_bytes()).await.ok();
         }
     });
