@@ -1,4 +1,4 @@
-//! Tool providers for Toolyard, one folder a provider: built-in, scripted, MCP.
+//! Tool providers for Toolyard, one folder a provider: built-in, scripted, declarative (HTTP), MCP.
 //!
 //! Providers know the engine's traits; the engine knows none of them.
 #![warn(missing_docs)]
@@ -8,6 +8,8 @@ mod plugin;
 mod process;
 mod scripted;
 
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "mcp")]
 mod mcp;
 
@@ -20,5 +22,10 @@ pub use plugin::{
 pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
+#[cfg(feature = "http")]
+pub use http::{
+    AllowRule, AllowRuleError, DocumentError, DocumentErrors, DocumentFormat, HttpConfig, HttpConnector, HttpPlugin,
+    KIND as HTTP_KIND, Resolver, SystemResolver, check_document, install_crypto_provider,
+};
 #[cfg(feature = "mcp")]
 pub use mcp::{KIND as MCP_KIND, McpConfig, McpConnector};

@@ -44,7 +44,10 @@ impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self, ConfigErrors> {
         let source = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| ConfigErrors::unreadable(&source, &error))?;
-        reader::read(&source, &text)
+        let mut config = reader::read(&source, &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
+        Ok(config)
     }
 
     /// For tests: reads a text that is right.

@@ -5,6 +5,7 @@ mod api;
 mod backend;
 mod cli;
 mod configuration;
+mod declarative;
 mod dialects;
 mod docs;
 mod fuzzing;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toolyard::{HostPort, ToolProvider, ToolRegistry};
-use toolyard_providers::{CapabilityConfig, McpConnector, PluginHost, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{
+    CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, builtin_provider, scripted_provider,
+};
 
 use super::AppError;
 use super::plugins::RegistryView;
@@ -40,6 +42,9 @@ impl<'a> Workshop<'a> {
             ProviderKindConfig::Scripted(config) => {
                 let made = scripted_provider(&name, config);
                 Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
+            }
+            ProviderKindConfig::Http(config) => {
+                return Ok(self.registry.launch(Arc::new(HttpConnector::new(name, config)), settings).await?);
             }
             ProviderKindConfig::Mcp(config) => {
                 let connector = McpConnector::new(name, config, Arc::clone(self.spawner));

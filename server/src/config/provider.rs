@@ -1,11 +1,12 @@
 //! `[[providers]]`: what all providers have in common, and what each kind has of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
-use toolyard_providers::{MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
+use toolyard_providers::{HttpConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
@@ -40,6 +41,7 @@ pub(crate) enum ProviderKindConfig {
     Builtin,
     Demo,
     Scripted(ScriptedConfig),
+    Http(HttpConfig),
     Mcp(McpConfig),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
 }
@@ -84,6 +86,7 @@ pub(super) enum KindName {
     Builtin,
     Demo,
     Scripted,
+    Http,
     Mcp,
     #[serde(rename = "maibot")]
     MaiBot,
@@ -101,12 +104,24 @@ impl ProviderConfig {
         Self { name: common.name.clone(), required: common.required, kind, common }
     }
 
-    /// How the registry is to treat it. MCP tools carry their provider's name unless configured otherwise.
+    /// Paths in a configuration are relative to its folder.
+    pub(super) fn in_folder(&mut self, folder: &Path) {
+        match &mut self.kind {
+            ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
+            ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::Mcp(_) => {}
+        }
+    }
+
+    /// How the registry is to treat it. HTTP and MCP tools carry their provider's name unless configured otherwise.
     pub(crate) fn settings(&self) -> ProviderSettings {
         let common = &self.common;
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
-            ProviderKindConfig::Mcp(_) => NameForm::Qualified,
+            ProviderKindConfig::Http(_) | ProviderKindConfig::Mcp(_) => NameForm::Qualified,
             ProviderKindConfig::Builtin
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)

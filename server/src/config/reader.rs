@@ -121,6 +121,7 @@ impl Reader<'_> {
             KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
+            KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
             KindName::MaiBot => {
                 let (own, runner) = self.runner(&section, rest);

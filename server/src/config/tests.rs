@@ -105,3 +105,23 @@ fn mistakes_in_a_backend_are_found_with_their_places() {
     assert!(errors("backend = \"events!\"\n")[0].2.contains("did you mean `events`"));
     assert!(errors("[backnd]\n")[0].2.contains("did you mean `backend`"));
 }
+
+#[test]
+fn what_a_plugin_document_may_reach_is_checked_with_its_place() {
+    let text = "[[providers]]\nname = \"c\"\nkind = \"http\"\nfile = \"c.toml\"\nallow_private = [\"10.0.0.0/99\"]\ntrustd = true\n";
+    let found = errors(text);
+    let places: Vec<_> = found.iter().map(|(place, _, _)| place.unwrap()).collect();
+    assert_eq!(places, [(5, 18), (6, 1)], "{found:#?}");
+    assert!(found[0].2.contains("10.0.0.0/99"), "{}", found[0].2);
+    assert!(found[1].2.contains("did you mean `trusted`"), "{}", found[1].2);
+}
+
+#[test]
+fn a_plugin_document_is_found_beside_the_configuration() {
+    let text = "[[providers]]\nname = \"c\"\nkind = \"http\"\nfile = \"plugins/c.toml\"\n";
+    let mut config = reader::read("test.toml", text).unwrap();
+    config.providers[0].in_folder(Path::new("/etc/toolyard"));
+    let ProviderKindConfig::Http(http) = &config.providers[0].kind else { panic!("another kind") };
+    assert_eq!(http.file, Path::new("/etc/toolyard/plugins/c.toml"));
+    assert_eq!(config.providers[0].settings().name_form, toolyard::NameForm::Qualified);
+}
