@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod builtin;
+mod plugin;
 mod process;
 mod scripted;
 
@@ -11,6 +12,7 @@ mod scripted;
 mod mcp;
 
 pub use builtin::builtin_provider;
+pub use plugin::{XBOT_KIND, XbotConfig, XbotConnector};
 pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 

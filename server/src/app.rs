@@ -8,7 +8,7 @@ use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, ImportedTool, NameForm, ProviderSettings, ProviderState, RegistryError,
     ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{McpConnector, ScriptedError, Spawner, XbotConnector, builtin_provider, scripted_provider};
 
 use crate::config::{Config, ProviderConfig, ProviderKindConfig};
 use crate::demo;
@@ -102,6 +102,10 @@ async fn add(registry: &ToolRegistry, spawner: &Arc<Spawner>, provider: Provider
         }
         ProviderKindConfig::Mcp(config) => {
             let connector = McpConnector::new(name, config, Arc::clone(spawner));
+            return Ok(registry.launch(Arc::new(connector), settings).await?);
+        }
+        ProviderKindConfig::Xbot(config) => {
+            let connector = XbotConnector::new(name, config, Arc::clone(spawner));
             return Ok(registry.launch(Arc::new(connector), settings).await?);
         }
     };

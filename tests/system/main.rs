@@ -11,3 +11,4 @@ mod lifecycle;
 mod mcp;
 mod metrics;
 mod workspace;
+mod xbot;

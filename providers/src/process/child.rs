@@ -21,6 +21,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
     stop: CancellationToken,
+    force: CancellationToken,
     ended: watch::Receiver<Option<String>>,
 }
 
@@ -36,18 +37,18 @@ impl ChildProcess {
         else {
             return Err(io::Error::other("the child has no pipes"));
         };
-        let stop = CancellationToken::new();
+        let (stop, force) = (CancellationToken::new(), CancellationToken::new());
         let (report, ended) = watch::channel(None);
         let tail = Tail::default();
         let drained = tokio::spawn(tail.clone().drain(stderr));
-        let owner = Owner { group: Group(child.id().and_then(pid)), child, stop: stop.clone() };
+        let owner = Owner { group: Group(child.id().and_then(pid)), child, stop: stop.clone(), force: force.clone() };
         let spec = spec.clone();
         tokio::spawn(async move {
             let status = owner.run().await;
             drop(tokio::time::timeout(LAST_WORDS, drained).await);
             report.send_replace(Some(spec.redact(&describe(status, &tail.text()))));
         });
-        Ok((Self { stop, ended }, (stdout, stdin)))
+        Ok((Self { stop, force, ended }, (stdout, stdin)))
     }
 
     /// Waits for the end, and says how it came.
@@ -60,6 +61,12 @@ impl ChildProcess {
     /// Ends the child, first by asking, then by force. Its pipes should be closed before.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
+        self.ended().await;
+    }
+
+    /// Ends the child at once, unless it is being asked to end already.
+    pub(crate) async fn kill(&self) {
+        self.force.cancel();
         self.ended().await;
     }
 }
@@ -76,6 +83,7 @@ struct Owner {
     group: Group,
     child: Child,
     stop: CancellationToken,
+    force: CancellationToken,
 }
 
 /// The process group of a child; killed when dropped.
@@ -87,6 +95,7 @@ impl Owner {
     async fn run(mut self) -> io::Result<ExitStatus> {
         tokio::select! {
             status = self.child.wait() => return status,
+            () = self.force.cancelled() => return self.kill().await,
             () = self.stop.cancelled() => {}
         }
         for signal in [None, Some(Signal::TERM)] {
@@ -97,6 +106,10 @@ impl Owner {
                 return status;
             }
         }
+        self.kill().await
+    }
+
+    async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.group.signal(Signal::KILL);
         self.child.wait().await
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{NameForm, ProviderSettings};
-use toolyard_providers::{McpConfig, ScriptedConfig};
+use toolyard_providers::{McpConfig, ScriptedConfig, XbotConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 12] = [
@@ -22,6 +22,12 @@ pub(super) const COMMON_KEYS: [&str; 12] = [
     "disabled_tools",
     "strict_output",
 ];
+
+/// The manifest of an xbot plugin says how long its activation may take, up to 5 minutes; this only catches what hangs
+/// around it.
+const XBOT_START: Duration = Duration::from_secs(310);
+/// Time for an xbot plugin's process to end once it was asked to.
+const XBOT_END: Duration = Duration::from_secs(5);
 
 /// One provider.
 #[derive(Debug)]
@@ -40,6 +46,7 @@ pub(crate) enum ProviderKindConfig {
     Demo,
     Scripted(ScriptedConfig),
     Mcp(McpConfig),
+    Xbot(XbotConfig),
 }
 
 /// What all providers have in common.
@@ -71,6 +78,7 @@ pub(super) enum KindName {
     Demo,
     Scripted,
     Mcp,
+    Xbot,
 }
 
 /// For kinds without keys of their own.
@@ -91,8 +99,15 @@ impl ProviderConfig {
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
             ProviderKindConfig::Mcp(_) => NameForm::Qualified,
-            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => NameForm::Bare,
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::Xbot(_) => NameForm::Bare,
         });
+        if let ProviderKindConfig::Xbot(config) = &self.kind {
+            settings.start_timeout = XBOT_START;
+            settings.close_timeout = Duration::from_millis(config.deactivate_grace_ms) + XBOT_END;
+        }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);

@@ -99,6 +99,7 @@ impl Reader<'_> {
             KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
+            KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
         };
         Some(ProviderConfig::new(common?, kind?))
