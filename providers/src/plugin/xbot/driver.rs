@@ -138,6 +138,7 @@ impl Driver {
 
     fn heard(&mut self, heard: Heard, request_ids: bool) -> Option<Next> {
         match heard {
+            Heard::Nothing => None,
             Heard::End(reason) => Some(Next::End(reason)),
             Heard::Answer(answer) if request_ids => {
                 self.answered_by_id(answer);
@@ -225,6 +226,13 @@ impl Driver {
             let reason = format!("the plugin went away before the call had its turn: {reason}");
             call.settle(Err(ToolFailure::not_sent(ErrorCode::ProviderDown, reason)));
         }
+    }
+}
+
+impl Drop for Driver {
+    /// A driver that was aborted or panicked leaves nobody to answer.
+    fn drop(&mut self) {
+        self.shared.end("the task that drives it has ended");
     }
 }
 

@@ -4,6 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+/// Unknown members of one object that are reported.
+pub(super) const MAX_REMARKS: usize = 32;
+/// Characters of an unknown key that are shown.
+const MAX_KEY: usize = 64;
+
 /// The members of an object that a plugin wrote. xbot's documents spell keys in camelCase, its host in snake_case: both
 /// are read here, and what is left over is reported instead of ignored.
 pub(super) struct Fields<'a> {
@@ -74,11 +79,16 @@ impl<'a> Fields<'a> {
     /// What is not as it should be: members with two meanings, and members that nobody has read.
     pub(super) fn remarks(self) -> Vec<String> {
         let unread = self.object.keys().filter(|key| !self.read.contains(key.as_str()));
-        let unknown = unread.map(|key| format!("unknown key `{key}` is ignored"));
+        let unknown = unread.take(MAX_REMARKS).map(|key| unknown_key(key));
         let mut remarks = self.remarks;
         remarks.extend(unknown);
         remarks
     }
+}
+
+pub(super) fn unknown_key(key: &str) -> String {
+    let shown: String = key.chars().take(MAX_KEY).collect();
+    format!("unknown key `{shown}` is ignored")
 }
 
 /// `input_schema` as `inputSchema`.

@@ -12,7 +12,7 @@ use toolyard::{ErrorCode, ToolFailure};
 use super::XbotConfig;
 use super::answer::{self, Answer, Malformed, Said};
 use super::command::command;
-use super::line::LineReader;
+use super::line::{Line, LineReader};
 use super::manifest::Manifest;
 use super::request;
 use super::tools::Activated;
@@ -59,6 +59,8 @@ struct Skipped {
 pub(super) enum Heard {
     Answer(Answer),
     Malformed(Malformed),
+    /// Nothing, but everything is written, or a line that is no answer is out of the way.
+    Nothing,
     /// Its process or its output has ended, or is of no use any more.
     End(String),
 }
@@ -115,7 +117,7 @@ impl PluginProcess {
                     return read.map_err(protocol);
                 }
                 Heard::Malformed(malformed) if malformed.is_answer => return Err(protocol(malformed.why)),
-                Heard::Malformed(_) => self.skipped.lines += 1,
+                Heard::Malformed(_) | Heard::Nothing => {}
                 Heard::End(reason) => return Err(ToolFailure::not_sent(ErrorCode::ProviderDown, reason)),
             }
         }
@@ -147,43 +149,42 @@ impl PluginProcess {
 
     /// What comes next, while lines that were sent are written. May be given up at any time: nothing is lost.
     pub(super) async fn next(&mut self) -> Heard {
-        loop {
-            if let Some(reason) = &self.dead {
-                match timeout(LAST_WORDS, self.lines.next()).await {
-                    Ok(Some(line)) => match answer::read(&line) {
-                        Said::Answer(answer) => return Heard::Answer(answer),
-                        Said::Malformed(malformed) => return Heard::Malformed(malformed),
-                        Said::Noise => continue,
-                    },
-                    Ok(None) | Err(_) => return Heard::End(reason.clone()),
+        if let Some(reason) = &self.dead {
+            return match timeout(LAST_WORDS, self.lines.next()).await {
+                Ok(Some(line)) => self.hear(&line),
+                Ok(None) | Err(_) => Heard::End(reason.clone()),
+            };
+        }
+        let Self { lines, stdin, outgoing, child, .. } = self;
+        let is_writing = !outgoing.is_empty();
+        tokio::select! {
+            line = lines.next() => match line {
+                Some(line) => self.hear(&line),
+                None => Heard::End(self.last_words().await),
+            },
+            written = write(stdin, outgoing), if is_writing => {
+                if written {
+                    return Heard::Nothing;
                 }
+                Heard::End(format!("it does not read its standard input: {}", self.last_words().await))
             }
-            let Self { lines, stdin, outgoing, child, .. } = self;
-            tokio::select! {
-                line = lines.next() => {
-                    let Some(line) = line else { return Heard::End(self.last_words().await) };
-                    match answer::read(&line) {
-                        Said::Answer(answer) => {
-                            self.skipped.bytes = 0;
-                            return Heard::Answer(answer);
-                        }
-                        Said::Malformed(malformed) => return Heard::Malformed(malformed),
-                        Said::Noise => {
-                            if let Some(reason) = self.skipped.count(line.written) {
-                                return Heard::End(reason);
-                            }
-                        }
-                    }
-                }
-                written = write(stdin, outgoing), if !outgoing.is_empty() => {
-                    if !written {
-                        let reason = self.last_words().await;
-                        return Heard::End(format!("it does not read its standard input: {reason}"));
-                    }
-                }
-                reason = child.ended() => self.dead = Some(reason),
+            reason = child.ended() => {
+                self.dead = Some(reason);
+                Heard::Nothing
             }
         }
+    }
+
+    fn hear(&mut self, line: &Line) -> Heard {
+        let heard = match answer::read(line) {
+            Said::Answer(answer) => {
+                self.skipped.bytes = 0;
+                return Heard::Answer(answer);
+            }
+            Said::Malformed(malformed) => Heard::Malformed(malformed),
+            Said::Noise => Heard::Nothing,
+        };
+        self.skipped.count(line.written).map_or(heard, Heard::End)
     }
 
     async fn last_words(&self) -> String {
@@ -213,6 +214,7 @@ impl PluginProcess {
             match self.next().await {
                 Heard::End(_) => return,
                 Heard::Answer(answer) if self.request_ids && answer.id != Some(id) => {}
+                Heard::Nothing => {}
                 Heard::Answer(_) | Heard::Malformed(_) if self.request_ids || unanswered == 0 => return,
                 Heard::Answer(_) | Heard::Malformed(_) => unanswered -= 1,
             }

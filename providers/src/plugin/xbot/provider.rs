@@ -173,9 +173,13 @@ impl Shared {
         }
     }
 
-    /// The plugin is gone, and why.
+    /// The plugin is gone, and why. The first reason stays.
     pub(super) fn end(&self, reason: &str) {
-        self.ended.send_replace(Some(reason.to_owned()));
+        self.ended.send_if_modified(|ended| {
+            let is_first = ended.is_none();
+            ended.get_or_insert_with(|| reason.to_owned());
+            is_first
+        });
     }
 
     /// Failed calls say best themselves what became of them: they go before the engine ends the rest.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolyard::{RejectedTool, Remarks, ToolDef, ToolSpec, ToolWarning, parameters_schema};
 
 use super::answer::Answer;
-use super::fields::{Fields, camel_case};
+use super::fields::{Fields, MAX_REMARKS, camel_case, unknown_key};
 use super::manifest::{self, Manifest};
 
 /// Where remarks about the answer itself stand.
@@ -46,8 +46,8 @@ impl Activated {
         let tools = answer.take("tools").map(|tools| tools.to::<Vec<Value>>());
         let tools =
             tools.transpose().map_err(|_| "its answer to `activate` has `tools` that are no list".to_owned())?;
-        for (key, _) in answer.rest() {
-            activated.warn(ACTIVATE, format!("unknown key `{key}` is ignored"));
+        for (key, _) in answer.rest().iter().take(MAX_REMARKS) {
+            activated.warn(ACTIVATE, unknown_key(key));
         }
         let prefix = prefix_descriptions.then_some(manifest.id.as_str());
         activated.add_tools(&tools.unwrap_or_default(), manifest.why_no_tools().as_deref(), prefix);
