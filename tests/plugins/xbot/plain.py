@@ -107,7 +107,8 @@ TOOLS = [
 
 
 def activate() -> None:
-    Path("pids").open("a").write(f"{os.getpid()}\n")
+    with Path("pids").open("a") as file:
+        file.write(f"{os.getpid()}\n")
     tools = [{"name": tool.__name__, "description": f"Does {tool.__name__}.", "inputSchema": ANY} for tool in TOOLS]
     parameters = [{"name": "text", "type": "string", "description": "What to say.", "required": True}]
     tools[0] = {"name": "echo", "description": "Says it again.", "parameters": parameters, "streming": True}

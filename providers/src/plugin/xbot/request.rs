@@ -95,12 +95,14 @@ mod tests {
     #[test]
     fn a_call_carries_its_input_as_text_and_who_calls_in_both_spellings() {
         let arguments = JsonText::parse("{\"n\":653247040368672768123456789,\n\"s\":\"你好\"}").unwrap();
-        let mut context = ToolExecutionContext::default();
-        context.session_id = "s1".to_owned();
-        context.channel = "feishu".to_owned();
-        context.chat_id = "c".to_owned();
-        context.user_id = "u".to_owned();
-        context.tenant = "9007199254740993".to_owned();
+        let context = ToolExecutionContext {
+            session_id: "s1".to_owned(),
+            channel: "feishu".to_owned(),
+            chat_id: "c".to_owned(),
+            user_id: "u".to_owned(),
+            tenant: "9007199254740993".to_owned(),
+            ..ToolExecutionContext::default()
+        };
         let params = call_params("greet", &arguments, &context, Duration::from_millis(1500));
         let line = execute(Some(7), &params);
         assert!(
