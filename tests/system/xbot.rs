@@ -154,12 +154,14 @@ async fn every_form_of_answer_is_understood() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_call_says_who_makes_it() {
     let host = Host::start(PLAIN).await;
-    let mut context = ToolExecutionContext::default();
-    context.session_id = "feishu:c1".to_owned();
-    context.channel = "feishu".to_owned();
-    context.chat_id = "c1".to_owned();
-    context.user_id = "u1".to_owned();
-    context.tenant = "9007199254740993".to_owned();
+    let context = ToolExecutionContext {
+        session_id: "feishu:c1".to_owned(),
+        channel: "feishu".to_owned(),
+        chat_id: "c1".to_owned(),
+        user_id: "u1".to_owned(),
+        tenant: "9007199254740993".to_owned(),
+        ..ToolExecutionContext::default()
+    };
     let batch = batch(&[("context", json!({"text": "x"}))]).with_context(Arc::new(context));
     let result = first(host.registry.dispatch(batch).await);
     let params: Value = serde_json::from_str(&result.history_content()).unwrap();
