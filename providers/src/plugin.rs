@@ -9,6 +9,7 @@ mod host;
 mod maibot;
 mod runner;
 mod wire;
+mod xbot;
 
 pub use capability::{
     CapabilityConfig, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost, SimulatedSend,
@@ -17,3 +18,4 @@ pub use capability::{
 pub use host::PluginHost;
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
 pub use runner::{PluginConnector, RunnerConfig, describe_plugin_metrics};
+pub use xbot::{KIND as XBOT_KIND, XbotConfig, XbotConnector};

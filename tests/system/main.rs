@@ -16,3 +16,4 @@ mod plugin_capabilities;
 mod plugin_maibot;
 mod providers;
 mod workspace;
+mod xbot;

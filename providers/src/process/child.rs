@@ -102,6 +102,12 @@ impl ChildProcess {
         self.orders.kill.cancel();
     }
 
+    /// Ends it and everything in its group without asking, and waits until that is done.
+    pub(crate) async fn kill(&self) {
+        self.kill_now();
+        self.ended().await;
+    }
+
     fn own(mut started: Started, spec: &CommandSpec) -> Self {
         let spec = Arc::new(spec.clone());
         let pid = started.child.id();

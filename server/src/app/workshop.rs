@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use toolyard::{HostPort, ToolProvider, ToolRegistry};
 use toolyard_providers::{
-    CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, builtin_provider, scripted_provider,
+    CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, XbotConnector, builtin_provider,
+    scripted_provider,
 };
 
 use super::AppError;
@@ -48,6 +49,10 @@ impl<'a> Workshop<'a> {
             }
             ProviderKindConfig::Mcp(config) => {
                 let connector = McpConnector::new(name, config, Arc::clone(self.spawner));
+                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+            }
+            ProviderKindConfig::Xbot(config) => {
+                let connector = XbotConnector::new(name, config, Arc::clone(self.spawner));
                 return Ok(self.registry.launch(Arc::new(connector), settings).await?);
             }
             ProviderKindConfig::MaiBot(config, runner) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
-use toolyard_providers::{HttpConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
+use toolyard_providers::{HttpConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
@@ -24,6 +24,12 @@ pub(super) const COMMON_KEYS: [&str; 13] = [
     "disabled_tools",
     "strict_output",
 ];
+
+/// The manifest of an xbot plugin says how long its activation may take, up to 5 minutes; this only catches what hangs
+/// around it.
+const XBOT_START: Duration = Duration::from_secs(310);
+/// Time for an xbot plugin's process to end once it was asked to.
+const XBOT_END: Duration = Duration::from_secs(5);
 
 /// One provider.
 #[derive(Debug)]
@@ -44,6 +50,7 @@ pub(crate) enum ProviderKindConfig {
     Http(HttpConfig),
     Mcp(McpConfig),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
+    Xbot(XbotConfig),
 }
 
 /// What all providers have in common.
@@ -90,6 +97,7 @@ pub(super) enum KindName {
     Mcp,
     #[serde(rename = "maibot")]
     MaiBot,
+    Xbot,
 }
 
 /// For kinds without keys of their own.
@@ -109,6 +117,7 @@ impl ProviderConfig {
         match &mut self.kind {
             ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
             ProviderKindConfig::Builtin
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)
@@ -125,8 +134,13 @@ impl ProviderConfig {
             ProviderKindConfig::Builtin
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)
-            | ProviderKindConfig::MaiBot(..) => NameForm::Bare,
+            | ProviderKindConfig::MaiBot(..)
+            | ProviderKindConfig::Xbot(_) => NameForm::Bare,
         });
+        if let ProviderKindConfig::Xbot(config) = &self.kind {
+            settings.start_timeout = XBOT_START;
+            settings.close_timeout = Duration::from_millis(config.deactivate_grace_ms) + XBOT_END;
+        }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);

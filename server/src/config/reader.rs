@@ -122,6 +122,7 @@ impl Reader<'_> {
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
             KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
+            KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
             KindName::MaiBot => {
                 let (own, runner) = self.runner(&section, rest);

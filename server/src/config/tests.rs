@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 type Found = (Option<(usize, usize)>, String, String);
@@ -48,6 +50,20 @@ fn keys_of_a_tool_are_checked_too() {
     let found = errors(text);
     assert_eq!(found[0].0, Some((6, 1)));
     assert!(found[0].2.contains("latency_ms"), "{}", found[0].2);
+}
+
+#[test]
+fn keys_of_a_plugin_are_checked_and_it_gets_the_time_that_its_manifest_may_ask_for() {
+    let found = errors("[[providers]]\nname = \"p\"\nkind = \"xbot\"\npath = \"p\"\ncomand = \"x\"\n");
+    assert!(found[0].2.contains("did you mean `command`"), "{}", found[0].2);
+    assert!(errors("[[providers]]\nname = \"p\"\nkind = \"xbot\"\n")[0].2.contains("missing key `path`"));
+    let read = |extra: &str| {
+        let text = format!("[[providers]]\nname = \"p\"\nkind = \"xbot\"\npath = \"p\"\n{extra}");
+        reader::read("test.toml", &text).unwrap().providers[0].settings()
+    };
+    assert!(read("").start_timeout > Duration::from_secs(300));
+    assert_eq!(read("start_timeout_ms = 10").start_timeout, Duration::from_millis(10));
+    assert_eq!(read("deactivate_grace_ms = 1000").close_timeout, Duration::from_secs(6));
 }
 
 #[test]
