@@ -15,9 +15,9 @@ mod mcp;
 
 pub use builtin::builtin_provider;
 pub use plugin::{
-    CapabilityConfig, Claim, DefinitionSource, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginControl, PluginHost,
-    PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, ToolDefinition, Version, XBOT_KIND,
-    XbotConfig, XbotConnector, describe_plugin_metrics,
+    CapabilityConfig, Claim, DefinitionSource, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector,
+    PluginControl, PluginHost, PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, SourceScope,
+    ToolDefinition, Version, XBOT_KIND, XbotConfig, XbotConnector, describe_plugin_metrics,
 };
 pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};

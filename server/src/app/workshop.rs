@@ -55,6 +55,10 @@ impl<'a> Workshop<'a> {
                 let connector = XbotConnector::new(name, config, Arc::clone(self.spawner));
                 return Ok(self.registry.launch(Arc::new(connector), settings).await?);
             }
+            ProviderKindConfig::LenBot(config, runner) => {
+                let connector = self.plugins()?.lenbot(&name, *config, *runner);
+                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+            }
             ProviderKindConfig::MaiBot(config, runner) => {
                 let connector = self.plugins()?.maibot(&name, config, *runner);
                 return Ok(self.registry.launch(Arc::new(connector), settings).await?);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
-use toolyard_providers::{HttpConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
+use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
@@ -31,6 +31,9 @@ const XBOT_START: Duration = Duration::from_secs(310);
 /// Time for an xbot plugin's process to end once it was asked to.
 const XBOT_END: Duration = Duration::from_secs(5);
 
+/// Time for a plugin's process to end once it has given back what it holds.
+const RUNNER_END: Duration = Duration::from_secs(5);
+
 /// One provider.
 #[derive(Debug)]
 pub(crate) struct ProviderConfig {
@@ -50,6 +53,7 @@ pub(crate) enum ProviderKindConfig {
     Http(HttpConfig),
     Mcp(McpConfig),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
+    LenBot(Box<LenBotConfig>, Box<RunnerConfig>),
     Xbot(XbotConfig),
 }
 
@@ -97,6 +101,8 @@ pub(super) enum KindName {
     Mcp,
     #[serde(rename = "maibot")]
     MaiBot,
+    #[serde(rename = "lenbot")]
+    LenBot,
     Xbot,
 }
 
@@ -117,6 +123,7 @@ impl ProviderConfig {
         match &mut self.kind {
             ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
             ProviderKindConfig::Builtin
             | ProviderKindConfig::Demo
@@ -135,11 +142,15 @@ impl ProviderConfig {
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)
             | ProviderKindConfig::MaiBot(..)
+            | ProviderKindConfig::LenBot(..)
             | ProviderKindConfig::Xbot(_) => NameForm::Bare,
         });
         if let ProviderKindConfig::Xbot(config) = &self.kind {
             settings.start_timeout = XBOT_START;
             settings.close_timeout = Duration::from_millis(config.deactivate_grace_ms) + XBOT_END;
+        }
+        if let ProviderKindConfig::MaiBot(_, runner) | ProviderKindConfig::LenBot(_, runner) = &self.kind {
+            settings.close_timeout = Duration::from_millis(runner.unload_ms) + RUNNER_END;
         }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;

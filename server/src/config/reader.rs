@@ -124,6 +124,10 @@ impl Reader<'_> {
             KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
             KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+            KindName::LenBot => {
+                let (own, runner) = self.runner(&section, rest);
+                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
+            }
             KindName::MaiBot => {
                 let (own, runner) = self.runner(&section, rest);
                 self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))

@@ -66,6 +66,7 @@ impl PluginConnector {
         let started = ChildProcess::start_with_socket(&self.workshop.spawner, &command).await;
         let (child, socket) =
             started.map_err(|error| down(format!("`{}` cannot be started: {error}", self.config.python)))?;
+        tracing::debug!(provider = %self.name, pid = child.pid(), "a plugin's process has started");
         let (reading, writing) = socket.into_split();
         let (link, outbox) = Link::new();
         let link = Arc::new(link);
