@@ -28,7 +28,6 @@ pub(super) fn command(config: &XbotConfig, manifest: &Manifest) -> Result<Comman
         env: config.env.clone(),
         inherit_env: config.inherit_env.clone(),
         cwd: Some(config.cwd.clone().unwrap_or(folder)),
-        ..CommandSpec::default()
     })
 }
 

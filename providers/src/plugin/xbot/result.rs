@@ -103,7 +103,7 @@ mod tests {
             assert_eq!((result.success, result.content.as_str()), (true, text));
             assert!(result.structured_content.is_none());
         }
-        assert_eq!(result(r#"{"result":"half \ud83d"}"#).content, "half \u{fffd}");
+        assert!(result(r#"{"result":"half \ud83d"}"#).content.starts_with("half \u{fffd}"));
     }
 
     #[test]
