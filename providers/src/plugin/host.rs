@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use toolyard::HostPort;
 
-use super::capability::CapabilityDesk;
+use super::capability::{CapabilityConfig, CapabilityDesk, PluginHub};
 use super::dialect::Dialect;
 use super::lenbot::{self, LenBotConfig, LenBotDialect};
 use super::maibot::{self, MaiBotConfig, MaiBotDialect};
@@ -29,8 +29,20 @@ impl PluginHost {
     /// The Python side of the plugins' processes cannot be written to the temporary folder.
     pub fn new(spawner: Arc<Spawner>, backend: Arc<dyn HostPort>) -> io::Result<Self> {
         let package = Arc::new(RunnerPackage::unpack()?);
-        let desk = Arc::new(CapabilityDesk::new(backend));
+        let desk = CapabilityDesk::new(backend, PluginHub::new(), CapabilityConfig::default());
         Ok(Self { workshop: Workshop { spawner, package, desk } })
+    }
+
+    /// The same host with other settings of what plugins may ask for.
+    #[must_use]
+    pub fn with_capabilities(mut self, config: CapabilityConfig) -> Self {
+        self.workshop.desk = self.workshop.desk.configured(config);
+        self
+    }
+
+    /// The plugins that are up, as they know of one another.
+    pub fn hub(&self) -> &Arc<PluginHub> {
+        self.workshop.desk.hub()
     }
 
     /// A connector for one MaiBot plugin. Its manifest is read anew for each incarnation.

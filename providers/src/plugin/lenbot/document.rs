@@ -79,7 +79,7 @@ pub(super) fn read(plugin: &Value) -> Result<LoadedPlugin, String> {
         }
     }
     remarks.warnings = document.warnings_of_all();
-    Ok(LoadedPlugin { id: document.id, version: document.version, tools, remarks, document: plugin.clone() })
+    Ok(LoadedPlugin { version: document.version, tools, remarks, document: plugin.clone() })
 }
 
 // === impl Document ===
