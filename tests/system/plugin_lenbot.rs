@@ -241,7 +241,6 @@ fn the_tests_of_a_plugin_pass_on_the_test_helper() {
     let python = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../providers/python");
     let api = python.join("toolyard_runner/lenbot/api");
     let output = Command::new(Environment::get().python)
-        .args(["-m", "unittest", "-q"])
         .arg(group_notes().join("tests/test_group_notes.py"))
         .env("PYTHONPATH", std::env::join_paths([python, api]).unwrap())
         .env("PYTHONDONTWRITEBYTECODE", "1")
