@@ -92,7 +92,7 @@ async fn a_successful_result_may_end_the_run() {
     let yard = Yard::with_plugin("tools").await;
     let stops = async |kind: &str| {
         let call = ToolCall::new("c1", "reply", RawArguments::from(&json!({"kind": kind})));
-        yard.registry.dispatch(ToolBatch::new(vec![call])).await.stop_after_execution
+        yard.registry.dispatch(ToolBatch::new(vec![call])).await.stop
     };
     assert!(stops("stop").await);
     assert!(!stops("failed_stop").await);
