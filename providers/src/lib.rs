@@ -16,7 +16,7 @@ pub use plugin::{
     CapabilityConfig, Claim, DefinitionSource, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginControl, PluginHost,
     PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, ToolDefinition, Version,
 };
-pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
+pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
 #[cfg(feature = "mcp")]

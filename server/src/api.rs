@@ -6,6 +6,7 @@ mod heavy;
 mod history;
 mod host;
 mod problem;
+mod providers;
 mod results;
 mod tools;
 
@@ -91,7 +92,9 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/history", post(history::check))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
-        .route("/v1/providers", get(tools::providers))
+        .route("/v1/providers", get(providers::list))
+        .route("/v1/providers/{name}", get(providers::one))
+        .route("/v1/providers/{name}/reload", post(providers::reload))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
     // Whoever watches the daemon must be answered above all when it is full.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use toolyard::{
-    CallPolicy, FunctionProvider, FunctionTool, ImportedTool, NameForm, ProviderSettings, ProviderState, RegistryError,
-    ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
+    CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, NoHost, ProviderSettings,
+    ProviderState, RegistryError, ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{McpConnector, PluginHost, ScriptedError, Spawner, builtin_provider, scripted_provider};
 
 use crate::config::{Config, ProviderConfig, ProviderKindConfig};
 use crate::demo;
@@ -25,11 +25,22 @@ pub(crate) struct App {
     _spawner: Arc<Spawner>,
 }
 
+/// What providers are made with.
+struct Workshop<'a> {
+    registry: &'a ToolRegistry,
+    spawner: &'a Arc<Spawner>,
+    backend: Arc<dyn HostPort>,
+    /// Made for the first plugin.
+    plugins: Option<PluginHost>,
+}
+
 /// Why an app cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AppError {
     #[error("child processes cannot be started: {0}")]
     Spawner(#[source] std::io::Error),
+    #[error("the Python side of plugins cannot be written: {0}")]
+    Plugins(#[source] std::io::Error),
     #[error("provider `{name}`: {source}")]
     Scripted { name: String, source: ScriptedError },
     #[error(transparent)]
@@ -45,8 +56,10 @@ impl App {
         let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
         let registry = ToolRegistry::new(config.limits.engine());
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
+        let mut workshop =
+            Workshop { registry: &registry, spawner: &spawner, backend: Arc::new(NoHost), plugins: None };
         for provider in config.providers {
-            add(&registry, &spawner, provider).await?;
+            workshop.add(provider).await?;
         }
         Ok(Self { registry, policy: config.policy, required, _spawner: spawner })
     }
@@ -90,22 +103,38 @@ impl App {
     }
 }
 
-async fn add(registry: &ToolRegistry, spawner: &Arc<Spawner>, provider: ProviderConfig) -> Result<(), AppError> {
-    let settings = provider.settings();
-    let name = provider.name;
-    let standing: Arc<dyn ToolProvider> = match provider.kind {
-        ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
-        ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
-        ProviderKindConfig::Scripted(config) => {
-            let made = scripted_provider(&name, config);
-            Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
+// === impl Workshop ===
+
+impl Workshop<'_> {
+    async fn add(&mut self, provider: ProviderConfig) -> Result<(), AppError> {
+        let settings = provider.settings();
+        let name = provider.name;
+        let standing: Arc<dyn ToolProvider> = match provider.kind {
+            ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
+            ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
+            ProviderKindConfig::Scripted(config) => {
+                let made = scripted_provider(&name, config);
+                Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
+            }
+            ProviderKindConfig::Mcp(config) => {
+                let connector = McpConnector::new(name, config, Arc::clone(self.spawner));
+                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+            }
+            ProviderKindConfig::MaiBot(config, runner) => {
+                let connector = self.plugins()?.maibot(&name, config, *runner);
+                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+            }
+        };
+        Ok(self.registry.register(standing, settings).await?)
+    }
+
+    fn plugins(&mut self) -> Result<&PluginHost, AppError> {
+        if self.plugins.is_none() {
+            let made = PluginHost::new(Arc::clone(self.spawner), Arc::clone(&self.backend));
+            self.plugins = Some(made.map_err(AppError::Plugins)?);
         }
-        ProviderKindConfig::Mcp(config) => {
-            let connector = McpConnector::new(name, config, Arc::clone(spawner));
-            return Ok(registry.launch(Arc::new(connector), settings).await?);
-        }
-    };
-    Ok(registry.register(standing, settings).await?)
+        self.plugins.as_ref().ok_or_else(|| AppError::Plugins(std::io::Error::other("no plugin host")))
+    }
 }
 
 fn echo(spec: ToolSpec) -> FunctionTool {

@@ -11,4 +11,6 @@ mod lifecycle;
 mod mcp;
 mod metrics;
 mod plugin_capabilities;
+mod plugin_maibot;
+mod providers;
 mod workspace;

@@ -265,7 +265,10 @@ async fn plugins_call_one_anothers_apis() {
         assert_eq!(fleet.ask("api.call", json!({"api_name": api})).await, json!({"raised": sentence}));
     }
     let broken = fleet.ask("api.call", json!({"api_name": "broken"})).await.to_string();
-    assert!(broken.contains("[E_CAPABILITY_FAILED] the API `broken` failed: ") && broken.contains("it is broken"), "{broken}");
+    assert!(
+        broken.contains("[E_CAPABILITY_FAILED] the API `broken` failed: ") && broken.contains("it is broken"),
+        "{broken}"
+    );
     fleet.registry.reload("neighbour").await.unwrap();
     let add = json!({"api_name": "test.neighbour.add", "a": 1, "b": 1});
     assert_eq!(fleet.ask("api.call", add.clone()).await, json!(2), "the fresh instance answers");

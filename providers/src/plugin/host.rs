@@ -1,6 +1,7 @@
 //! PluginHost: what all plugins of one daemon share, and the making of their connectors.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolyard::HostPort;
@@ -45,11 +46,16 @@ impl PluginHost {
 
     /// A connector for one MaiBot plugin. Its manifest is read anew for each incarnation.
     pub fn maibot(&self, name: &str, config: MaiBotConfig, runner: RunnerConfig) -> PluginConnector {
-        let path = config.path.clone();
+        let path = absolute(&config.path);
         let read: ReadDialect = Box::new(move || match MaiBotDialect::read(config.clone()) {
             Ok(dialect) => Ok(Arc::new(dialect) as Arc<dyn Dialect>),
             Err(error) => Err(error.to_string()),
         });
         PluginConnector::new(name, maibot::KIND, path, runner, read, self.workshop.clone())
     }
+}
+
+/// The runner's working directory is another: what it is told must not depend on it.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_unreadable| path.to_owned())
 }

@@ -23,9 +23,8 @@ use super::dialect::{CallBody, Dialect, LoadedPlugin};
 use arguments::Added;
 use component::Components;
 pub use config::MaiBotConfig;
-use manifest::Manifest;
-pub use manifest::{ManifestError, ManifestFault};
-pub use version::{Claim, NoVersion, Version};
+use manifest::{Manifest, ManifestError};
+pub use version::{Claim, Version};
 
 /// The kind of these providers.
 pub const KIND: ProviderKind = ProviderKind::new("maibot");
@@ -53,11 +52,6 @@ impl MaiBotDialect {
         let free = std::iter::once(FREE_CAPABILITY.to_owned());
         let allowed = config.enforce_capabilities.then(|| manifest.capabilities.iter().cloned().chain(free).collect());
         Ok(Self { manifest, config, capabilities: allowed.map(Arc::new) })
-    }
-
-    /// Ids of the plugins that this one needs.
-    pub(crate) fn needed_plugins(&self) -> &[String] {
-        &self.manifest.plugins
     }
 }
 
@@ -99,6 +93,7 @@ impl Dialect for MaiBotDialect {
         let mut document = plugin.clone();
         document["name"] = json!(self.manifest.name);
         document["plugin_type"] = json!(self.manifest.plugin_type);
+        document["needs"] = json!(self.manifest.plugins);
         Ok(LoadedPlugin {
             id: self.manifest.id.clone(),
             version: self.manifest.version.to_string(),

@@ -24,7 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Time for the rest of what a dead child wrote to be read.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// A running child. Dropping it ends the child and everything in its process group.
+/// A running child. Dropping it ends the child and everything in its process group, and,
+/// where it has limits, everything that it has started.
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
     pid: Option<u32>,
@@ -120,9 +121,9 @@ impl ChildProcess {
         let (report, ended) = watch::channel(None);
         let owner = Owner { group: started.group, child: started.child, orders: orders.clone() };
         tokio::spawn(async move {
-            let status = owner.run().await;
+            let (status, limits_hit) = owner.run().await;
             drop(tokio::time::timeout(LAST_WORDS, async { while drains.join_next().await.is_some() {} }).await);
-            report.send_replace(Some(describe(status, &noise.last_words())));
+            report.send_replace(Some(describe(status, &limits_hit, &noise.last_words())));
         });
         Self { pid, orders, ended }
     }
@@ -145,18 +146,22 @@ struct Owner {
 // === impl Owner ===
 
 impl Owner {
-    async fn run(mut self) -> io::Result<ExitStatus> {
+    /// Waits for the end of the child and of everything that it has started. Gives the limits that were hit, too.
+    async fn run(mut self) -> (io::Result<ExitStatus>, Vec<String>) {
         let kill = self.orders.kill.clone();
         let ended = tokio::select! {
             biased;
             () = kill.cancelled() => None,
             ended = self.end_in_peace() => ended,
         };
-        if let Some(status) = ended {
-            return status;
-        }
-        self.group.signal(Signal::KILL);
-        self.child.wait().await
+        let status = match ended {
+            Some(status) => status,
+            None => {
+                self.group.signal(Signal::KILL);
+                self.child.wait().await
+            }
+        };
+        (status, self.group.end().await)
     }
 
     /// The child's end, by itself or by being asked to. Nothing when it did not listen.
@@ -177,10 +182,13 @@ impl Owner {
     }
 }
 
-fn describe(status: io::Result<ExitStatus>, last_words: &str) -> String {
-    let how = match status {
+fn describe(status: io::Result<ExitStatus>, limits_hit: &[String], last_words: &str) -> String {
+    let mut said = match status {
         Ok(status) => format!("its process ended with {status}"),
         Err(error) => format!("its process was lost: {error}"),
     };
-    if last_words.is_empty() { how } else { format!("{how}; it last wrote: {last_words}") }
+    for hit in limits_hit {
+        said = format!("{said}; {hit}");
+    }
+    if last_words.is_empty() { said } else { format!("{said}; it last wrote: {last_words}") }
 }

@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolyard::{NameForm, ProviderSettings};
-use toolyard_providers::{McpConfig, ScriptedConfig};
+use toolyard::{Breaker, NameForm, ProviderSettings};
+use toolyard_providers::{MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
-pub(super) const COMMON_KEYS: [&str; 12] = [
+pub(super) const COMMON_KEYS: [&str; 13] = [
     "name",
     "kind",
     "required",
@@ -19,6 +19,7 @@ pub(super) const COMMON_KEYS: [&str; 12] = [
     "start_timeout_ms",
     "drain_ms",
     "close_timeout_ms",
+    "breaker",
     "disabled_tools",
     "strict_output",
 ];
@@ -40,6 +41,7 @@ pub(crate) enum ProviderKindConfig {
     Demo,
     Scripted(ScriptedConfig),
     Mcp(McpConfig),
+    MaiBot(MaiBotConfig, Box<RunnerConfig>),
 }
 
 /// What all providers have in common.
@@ -58,10 +60,22 @@ pub(super) struct CommonConfig {
     start_timeout_ms: Option<u64>,
     drain_ms: Option<u64>,
     close_timeout_ms: Option<u64>,
+    breaker: Option<BreakerConfig>,
     #[serde(default)]
     disabled_tools: Vec<String>,
     #[serde(default)]
     strict_output: bool,
+}
+
+/// When a provider that breaks again and again is left alone for a while. Absent keys have the engine's defaults.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BreakerConfig {
+    /// In a row; 0 switches the breaker off.
+    failures: Option<u32>,
+    open_ms: Option<u64>,
+    max_open_ms: Option<u64>,
+    reset_after_ms: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -71,6 +85,8 @@ pub(super) enum KindName {
     Demo,
     Scripted,
     Mcp,
+    #[serde(rename = "maibot")]
+    MaiBot,
 }
 
 /// For kinds without keys of their own.
@@ -91,11 +107,15 @@ impl ProviderConfig {
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
             ProviderKindConfig::Mcp(_) => NameForm::Qualified,
-            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => NameForm::Bare,
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::MaiBot(..) => NameForm::Bare,
         });
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);
+        settings.breaker = common.breaker.map(BreakerConfig::read);
         settings.strict_output = common.strict_output;
         if let Some(max_queued) = common.max_queued {
             settings.max_queued = max_queued;
@@ -104,6 +124,21 @@ impl ProviderConfig {
         set_millis(&mut settings.drain, common.drain_ms);
         set_millis(&mut settings.close_timeout, common.close_timeout_ms);
         settings
+    }
+}
+
+// === impl BreakerConfig ===
+
+impl BreakerConfig {
+    fn read(self) -> Breaker {
+        let usual = Breaker::default();
+        let time = |configured: Option<u64>, usual| configured.map_or(usual, Duration::from_millis);
+        Breaker {
+            failures: self.failures.unwrap_or(usual.failures),
+            open: time(self.open_ms, usual.open),
+            max_open: time(self.max_open_ms, usual.max_open),
+            reset_after: time(self.reset_after_ms, usual.reset_after),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-use toolyard_providers::McpConfig;
+use toolyard_providers::{McpConfig, RunnerConfig};
 
 use super::Config;
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
@@ -100,8 +100,24 @@ impl Reader<'_> {
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+            KindName::MaiBot => {
+                let (own, runner) = self.runner(&section, rest);
+                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))
+            }
         };
         Some(ProviderConfig::new(common?, kind?))
+    }
+
+    /// The keys of a plugin's process apart from those of its kind.
+    fn runner<'i>(&mut self, section: &str, rest: Section<'i>) -> (Section<'i>, Option<Box<RunnerConfig>>) {
+        let span = rest.span();
+        let DeValue::Table(table) = rest.into_inner() else {
+            return (Spanned::new(span, DeValue::Table(DeTable::new())), None);
+        };
+        let (runner, own): (DeTable<'_>, DeTable<'_>) =
+            table.into_iter().partition(|(key, _)| RunnerConfig::KEYS.contains(&key.get_ref().as_ref()));
+        let runner = self.section(section, Spanned::new(span.clone(), DeValue::Table(runner)));
+        (Spanned::new(span, DeValue::Table(own)), runner.map(Box::new))
     }
 
     /// Reads one table. Every key that nobody knows is reported, not only the first.

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolyard_runner.dialect import CapabilityError, Host
+from toolyard_runner.dialect import Host
 
 _CALL = "cap.call"
 _REPLACE_DYNAMIC = "api.replace_dynamic"
 # Names under which a plugin may put the time that a call may take among its arguments.
 _TIMEOUTS = ("rpc_timeout_ms", "_timeout_ms", "timeout_ms")
-
-
-class CapabilityRefusedError(RuntimeError):
-    """The host refuses a capability, or it failed; `code` says which."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"[{code}] {message}")
-        self.code = code
-        self.message = message
 
 
 class Bridge:
@@ -40,14 +31,14 @@ class Bridge:
         del plugin_id
         payload = payload or {}
         if method != _CALL:
-            return await self._ask(method, payload, timeout_ms)
+            return await self._host.capability(method, payload, timeout_ms)
         name = str(payload.get("capability", "")).strip()
         arguments = dict(payload.get("args") or {})
         timeout_ms = _timeout(name, arguments, timeout_ms)
         if name == _REPLACE_DYNAMIC:
             # Before the request, so that the host knows them by the time that it answers.
             self._apis_replaced(list(arguments.get("apis") or []))
-        answer = await self._ask(name, arguments, timeout_ms)
+        answer = await self._host.capability(name, arguments, timeout_ms)
         if self._is_own_config(name, arguments):
             # The host has allowed it; it learns the configuration only once the plugin is loaded.
             return {"success": True, "value": self._config()}
@@ -57,12 +48,6 @@ class Bridge:
         if name == "config.get_all":
             return True
         return name == "config.get_plugin" and arguments.get("plugin_name") in (None, "", self._plugin_id)
-
-    async def _ask(self, name: str, arguments: dict[str, Any], timeout_ms: int | None) -> Any:
-        try:
-            return await self._host.capability(name, arguments, timeout_ms)
-        except CapabilityError as error:
-            raise CapabilityRefusedError(error.code, error.message) from None
 
 
 def _timeout(name: str, arguments: dict[str, Any], given: int | None) -> int | None:

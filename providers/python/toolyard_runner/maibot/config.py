@@ -30,6 +30,9 @@ class ConfigFile:
     def read(self, plugin: Any) -> dict[str, Any]:
         """The configuration as the plugin gets it. A file that is missing or incomplete is written."""
         self.warnings = []
+        if _has_model(plugin):
+            # Before a file is written that could not be read the next time.
+            _toml_reader()
         raw = self._raw()
         if not _has_model(plugin):
             return raw or {}

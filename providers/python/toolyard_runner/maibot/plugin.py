@@ -110,7 +110,7 @@ class MaiBotDialect(Dialect):
     def _inject_context(self) -> None:
         from maibot_sdk.context import PluginContext, PluginPaths
 
-        paths = PluginPaths(data_dir=self._data_dir / "data", runtime_dir=self._data_dir / "temp")
+        paths = PluginPaths(data_dir=self._data_dir, runtime_dir=self._data_dir / ".runtime")
         try:
             for path in (paths.data_dir, paths.runtime_dir):
                 path.mkdir(parents=True, exist_ok=True)
@@ -188,6 +188,8 @@ class MaiBotDialect(Dialect):
     async def _configure_self(self, config: dict[str, Any] | None, version: str) -> None:
         before = self._config
         new = self._file.read(self._instance) if config is None else configs.normalise(self._instance, config)
+        if new == before:
+            return
         was_inactive, self._inactive = self._inactive, configs.inactive_reason(new)
         self._use_config(new)
         try:
@@ -200,6 +202,8 @@ class MaiBotDialect(Dialect):
             self._inactive = was_inactive
             self._use_config(before)
             raise
+        if was_inactive is None and self._inactive is not None:
+            await _finished(self._instance.on_unload())
         if was_inactive != self._inactive or new != before:
             self._tell()
         else:

@@ -46,18 +46,18 @@ pub(crate) struct Package {
 
 /// Why a manifest is refused: everything at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ManifestError {
+pub(crate) struct ManifestError {
     path: PathBuf,
     faults: Vec<ManifestFault>,
 }
 
 /// One thing that is wrong with a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ManifestFault {
+pub(crate) struct ManifestFault {
     /// Where, such as `author.url`; empty for the file as a whole.
-    pub key: String,
+    pub(crate) key: String,
     /// What is wrong, and what would be right.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 // === impl Manifest ===
@@ -86,13 +86,6 @@ impl Manifest {
 }
 
 // === impl ManifestError ===
-
-impl ManifestError {
-    /// Everything that is wrong, in the order of the rules.
-    pub fn faults(&self) -> &[ManifestFault] {
-        &self.faults
-    }
-}
 
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

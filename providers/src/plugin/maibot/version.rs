@@ -67,12 +67,6 @@ impl fmt::Display for Version {
     }
 }
 
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
 // === impl Claim ===
 
 impl Claim {

@@ -38,6 +38,24 @@ pub struct RunnerConfig {
 
 // === impl RunnerConfig ===
 
+impl RunnerConfig {
+    /// Every key, for readers that take a runner's keys apart from those of a kind of plugin.
+    pub const KEYS: [&str; 12] = [
+        "python",
+        "env",
+        "inherit_env",
+        "data_dir",
+        "log_level",
+        "watch",
+        "health_interval_ms",
+        "health_timeout_ms",
+        "cancel_grace_ms",
+        "unload_ms",
+        "max_frame_bytes",
+        "max_requests",
+    ];
+}
+
 impl Default for RunnerConfig {
     fn default() -> Self {
         Self {
@@ -72,5 +90,21 @@ impl RunnerConfig {
 
     pub(super) fn unload(&self) -> Duration {
         Duration::from_millis(self.unload_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_known_and_no_other_is() {
+        let read = |text: &str| serde_json::from_str::<RunnerConfig>(text).map_err(|error| error.to_string());
+        let error = read(r#"{"pyhton": "x"}"#).unwrap_err();
+        for key in RunnerConfig::KEYS {
+            assert!(error.contains(&format!("`{key}`")), "{key} is not read: {error}");
+        }
+        assert_eq!(error.matches('`').count() / 2, RunnerConfig::KEYS.len() + 1, "{error}");
+        assert_eq!(read("{}").unwrap().python, "python3");
     }
 }
