@@ -20,7 +20,6 @@ pub use identity::RunAs;
 pub use launcher::{LAUNCH_COMMAND, launch};
 pub use limits::ProcessLimits;
 pub use spawner::Spawner;
-#[allow(unused_imports, reason = "for plugin runners")]
 pub(crate) use usage::ProcessUsage;
 
 #[cfg(test)]

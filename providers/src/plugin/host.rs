@@ -8,6 +8,7 @@ use toolyard::HostPort;
 
 use super::capability::{CapabilityConfig, CapabilityDesk, PluginHub};
 use super::dialect::Dialect;
+use super::lenbot::{self, LenBotConfig, LenBotDialect};
 use super::maibot::{self, MaiBotConfig, MaiBotDialect};
 use super::runner::{PluginConnector, ReadDialect, RunnerConfig, RunnerPackage, Workshop};
 use crate::process::Spawner;
@@ -52,6 +53,14 @@ impl PluginHost {
             Err(error) => Err(error.to_string()),
         });
         PluginConnector::new(name, maibot::KIND, path, runner, read, self.workshop.clone())
+    }
+
+    /// A connector for one LenBot plugin. Its manifest and its secrets are read anew for each incarnation.
+    pub fn lenbot(&self, name: &str, config: LenBotConfig, runner: RunnerConfig) -> PluginConnector {
+        let path = absolute(&config.path);
+        let read: ReadDialect =
+            Box::new(move || LenBotDialect::read(config.clone()).map(|dialect| Arc::new(dialect) as Arc<dyn Dialect>));
+        PluginConnector::new(name, lenbot::KIND, path, runner, read, self.workshop.clone())
     }
 }
 

@@ -63,7 +63,6 @@ impl ChildProcess {
     ///
     /// # Errors
     /// As for [`ChildProcess::start`], and no socket can be made.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) async fn start_with_socket(spawner: &Spawner, spec: &CommandSpec) -> io::Result<(Self, UnixStream)> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -73,13 +72,11 @@ impl ChildProcess {
     }
 
     /// Its process id, which is its own only until it has ended.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn pid(&self) -> Option<u32> {
         self.pid
     }
 
     /// What it takes of the machine now. Nothing once it has ended.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn usage(&self) -> Option<ProcessUsage> {
         let has_ended = self.ended.borrow().is_some();
         if has_ended { None } else { ProcessUsage::of(self.pid?) }
@@ -101,9 +98,14 @@ impl ChildProcess {
 
     /// Ends the child and everything that it has started at once, without asking. [`ChildProcess::ended`] tells when
     /// they are gone.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn kill_now(&self) {
         self.orders.kill.cancel();
+    }
+
+    /// Ends it and everything in its group without asking, and waits until that is done.
+    pub(crate) async fn kill(&self) {
+        self.kill_now();
+        self.ended().await;
     }
 
     fn own(mut started: Started, spec: &CommandSpec) -> Self {

@@ -74,7 +74,6 @@ impl CommandSpec {
     ///
     /// # Errors
     /// The user is not known or cannot be chosen, or the folder cannot be looked at.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn confine(&mut self, folder: &Path) -> io::Result<Option<String>> {
         self.limits = Some(self.limits.unwrap_or_default().or(ProcessLimits::plugin()));
         let configured = self.run_as.as_ref().map(RunAs::resolve).transpose()?;

@@ -1,11 +1,12 @@
 //! `[[providers]]`: what all providers have in common, and what each kind has of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
-use toolyard_providers::{MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig};
+use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
@@ -24,6 +25,15 @@ pub(super) const COMMON_KEYS: [&str; 13] = [
     "strict_output",
 ];
 
+/// The manifest of an xbot plugin says how long its activation may take, up to 5 minutes; this only catches what hangs
+/// around it.
+const XBOT_START: Duration = Duration::from_secs(310);
+/// Time for an xbot plugin's process to end once it was asked to.
+const XBOT_END: Duration = Duration::from_secs(5);
+
+/// Time for a plugin's process to end once it has given back what it holds.
+const RUNNER_END: Duration = Duration::from_secs(5);
+
 /// One provider.
 #[derive(Debug)]
 pub(crate) struct ProviderConfig {
@@ -40,8 +50,11 @@ pub(crate) enum ProviderKindConfig {
     Builtin,
     Demo,
     Scripted(ScriptedConfig),
+    Http(HttpConfig),
     Mcp(McpConfig),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
+    LenBot(Box<LenBotConfig>, Box<RunnerConfig>),
+    Xbot(XbotConfig),
 }
 
 /// What all providers have in common.
@@ -84,9 +97,13 @@ pub(super) enum KindName {
     Builtin,
     Demo,
     Scripted,
+    Http,
     Mcp,
     #[serde(rename = "maibot")]
     MaiBot,
+    #[serde(rename = "lenbot")]
+    LenBot,
+    Xbot,
 }
 
 /// For kinds without keys of their own.
@@ -101,17 +118,40 @@ impl ProviderConfig {
         Self { name: common.name.clone(), required: common.required, kind, common }
     }
 
-    /// How the registry is to treat it. MCP tools carry their provider's name unless configured otherwise.
+    /// Paths in a configuration are relative to its folder.
+    pub(super) fn in_folder(&mut self, folder: &Path) {
+        match &mut self.kind {
+            ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
+            ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::Mcp(_) => {}
+        }
+    }
+
+    /// How the registry is to treat it. HTTP and MCP tools carry their provider's name unless configured otherwise.
     pub(crate) fn settings(&self) -> ProviderSettings {
         let common = &self.common;
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
-            ProviderKindConfig::Mcp(_) => NameForm::Qualified,
+            ProviderKindConfig::Http(_) | ProviderKindConfig::Mcp(_) => NameForm::Qualified,
             ProviderKindConfig::Builtin
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)
-            | ProviderKindConfig::MaiBot(..) => NameForm::Bare,
+            | ProviderKindConfig::MaiBot(..)
+            | ProviderKindConfig::LenBot(..)
+            | ProviderKindConfig::Xbot(_) => NameForm::Bare,
         });
+        if let ProviderKindConfig::Xbot(config) = &self.kind {
+            settings.start_timeout = XBOT_START;
+            settings.close_timeout = Duration::from_millis(config.deactivate_grace_ms) + XBOT_END;
+        }
+        if let ProviderKindConfig::MaiBot(_, runner) | ProviderKindConfig::LenBot(_, runner) = &self.kind {
+            settings.close_timeout = Duration::from_millis(runner.unload_ms) + RUNNER_END;
+        }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);

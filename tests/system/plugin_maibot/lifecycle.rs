@@ -39,12 +39,12 @@ async fn plugins_that_do_not_load_say_where_and_why() {
         ("x = 1", &json!({}), "neither create_plugin() nor"),
         ("def create_plugin(): return None", &json!({}), "gave nothing back"),
         (bare, &json!({}), "must override on_load(), on_unload(), on_config_update()"),
-        (&raising, &json!({}), "ValueError: no key"),
-        (&exiting, &json!({}), "SystemExit: 3"),
-        (&leaving, &json!({}), "7"),
-        (&fine, &conflict, "the manifest asks for <2"),
-        (&fine, &json!({"version": "1"}), "`version` `1` is no version"),
-        (&fine, &json!({"manifest_version": 1}), "`manifest_version` is 1"),
+        (raising.as_str(), &json!({}), "ValueError: no key"),
+        (exiting.as_str(), &json!({}), "SystemExit: 3"),
+        (leaving.as_str(), &json!({}), "7"),
+        (fine.as_str(), &conflict, "the manifest asks for <2"),
+        (fine.as_str(), &json!({"version": "1"}), "`version` `1` is no version"),
+        (fine.as_str(), &json!({"manifest_version": 1}), "`manifest_version` is 1"),
     ] {
         let yard = Yard::with_code(code, manifest).await;
         let reason = yard.refusal();

@@ -43,7 +43,7 @@ impl ApiLink {
             self.link.calls.withdraw(id);
             return Err(Refusal::back_pressure(format!("too many calls wait for the plugin of the API `{name}`")));
         }
-        match CancelOnDrop::wait(&self.link, id, answer).await {
+        match CancelOnDrop::wait(&self.link, None, id, answer).await {
             Ok(Reply::Returned(value)) => Ok(value),
             Ok(Reply::Raised { message, .. }) => Err(Refusal::failed(format!("the API `{name}` failed: {message}"))),
             Err(_gone) => Err(gone()),

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::process::{ProcessLimits, RunAs};
+
 /// How a plugin's process is run; the same keys for every kind of plugin that has a runner.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,6 +18,11 @@ pub struct RunnerConfig {
     pub env: BTreeMap<String, String>,
     /// Further variables that it gets from the daemon's environment.
     pub inherit_env: Vec<String>,
+    /// How much of the machine it may take. Default 1 GiB of memory, 128 processes and threads, 1,024 open files, 1 GiB a
+    /// file.
+    pub limits: Option<ProcessLimits>,
+    /// The user that it runs as, which only a daemon that is root can choose. Default the owner of the plugin's folder.
+    pub run_as: Option<RunAs>,
     /// Where the plugin keeps its data; `data` in its folder where absent.
     pub data_dir: Option<PathBuf>,
     /// Least level of its log lines that are passed on. Default `info`.
@@ -40,10 +47,12 @@ pub struct RunnerConfig {
 
 impl RunnerConfig {
     /// Every key, for readers that take a runner's keys apart from those of a kind of plugin.
-    pub const KEYS: [&str; 12] = [
+    pub const KEYS: [&str; 14] = [
         "python",
         "env",
         "inherit_env",
+        "limits",
+        "run_as",
         "data_dir",
         "log_level",
         "watch",
@@ -62,6 +71,8 @@ impl Default for RunnerConfig {
             python: "python3".to_owned(),
             env: BTreeMap::new(),
             inherit_env: Vec::new(),
+            limits: None,
+            run_as: None,
             data_dir: None,
             log_level: "info".to_owned(),
             watch: true,

@@ -1,6 +1,7 @@
 //! PluginConnector: starts a plugin's process and loads the plugin.
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -61,10 +62,11 @@ impl PluginConnector {
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
         let dialect = (self.read)().map_err(down)?;
         let token = uuid::Uuid::new_v4().simple().to_string();
-        let command = self.command(&token);
+        let command = self.command(&token).map_err(|error| down(error.to_string()))?;
         let started = ChildProcess::start_with_socket(&self.workshop.spawner, &command).await;
         let (child, socket) =
             started.map_err(|error| down(format!("`{}` cannot be started: {error}", self.config.python)))?;
+        tracing::debug!(provider = %self.name, pid = child.pid(), "a plugin's process has started");
         let (reading, writing) = socket.into_split();
         let (link, outbox) = Link::new();
         let link = Arc::new(link);
@@ -146,20 +148,26 @@ impl PluginConnector {
         Requests::new(asker, Arc::clone(&self.workshop.desk), RequestLimits { max_requests, max_frame_bytes })
     }
 
-    fn command(&self, token: &str) -> CommandSpec {
+    fn command(&self, token: &str) -> io::Result<CommandSpec> {
         let mut env = self.config.env.clone();
         env.insert("PYTHONPATH".to_owned(), self.workshop.package.path().to_string_lossy().into_owned());
         env.insert("PYTHONUNBUFFERED".to_owned(), "1".to_owned());
         env.insert("PYTHONIOENCODING".to_owned(), "utf-8:backslashreplace".to_owned());
         env.insert("TOOLYARD_RUNNER_TOKEN".to_owned(), token.to_owned());
         env.insert("TOOLYARD_RUNNER_MAX_FRAME".to_owned(), self.config.max_frame_bytes.to_string());
-        CommandSpec {
+        let mut command = CommandSpec {
             command: self.config.python.clone(),
             args: vec!["-m".to_owned(), "toolyard_runner".to_owned()],
             env,
             inherit_env: self.config.inherit_env.clone(),
             cwd: Some(self.path.clone()),
+            limits: self.config.limits,
+            run_as: self.config.run_as.clone(),
+        };
+        if let Some(warning) = command.confine(&self.path)? {
+            tracing::warn!(provider = %self.name, "{warning}");
         }
+        Ok(command)
     }
 
     fn data_dir(&self) -> PathBuf {

@@ -54,6 +54,7 @@ pub(super) struct Outdated {
 /// Gives a call up unless it has been answered.
 pub(super) struct CancelOnDrop<'a> {
     link: &'a Link,
+    context: Option<&'a CallContext>,
     id: u64,
     armed: bool,
 }
@@ -113,7 +114,7 @@ impl PluginProvider {
             return Err(ToolFailure::not_sent(ErrorCode::LimitInFlight, message));
         }
         let begun = Instant::now();
-        let reply = CancelOnDrop::wait(link, id, answer).await;
+        let reply = CancelOnDrop::wait(link, Some(&context), id, answer).await;
         let returned = matches!(reply, Ok(Reply::Returned(_)));
         self.shared.attachment.record_call(&tool.name, returned, begun.elapsed());
         match reply {
@@ -219,10 +220,11 @@ impl<'a> CancelOnDrop<'a> {
     /// Waits for the answer to a call. Dropping the future gives the call up.
     pub(super) async fn wait(
         link: &'a Link,
+        context: Option<&'a CallContext>,
         id: u64,
         answer: oneshot::Receiver<Reply>,
     ) -> Result<Reply, oneshot::error::RecvError> {
-        let mut cancel = Self { link, id, armed: true };
+        let mut cancel = Self { link, context, id, armed: true };
         let reply = answer.await;
         cancel.armed = false;
         reply
@@ -232,7 +234,7 @@ impl<'a> CancelOnDrop<'a> {
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if self.armed {
-            self.link.cancel(self.id);
+            self.link.cancel(self.id, self.context.map(CallContext::hold));
         }
     }
 }

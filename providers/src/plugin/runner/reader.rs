@@ -38,10 +38,10 @@ fn take(shared: &Shared, frame: FromRunner, requests: &Requests, pulse: &Pulse) 
         FromRunner::Pong { id } => pulse.answered(id),
         FromRunner::Log(line) => log::forward(&shared.name, &line),
         FromRunner::Changed(document) => change(shared, document),
-        FromRunner::Configured { error: None, .. } => {
+        FromRunner::Configured { error: None } => {
             tracing::info!(provider = %shared.name, "the plugin has taken its new configuration");
         }
-        FromRunner::Configured { error: Some(error), .. } => {
+        FromRunner::Configured { error: Some(error) } => {
             tracing::warn!(provider = %shared.name, error, "the plugin did not take its new configuration");
         }
         FromRunner::Unloaded => shared.unloaded.notify_one(),
