@@ -14,4 +14,18 @@ mod slot;
 mod start;
 mod status;
 
+use kameo::actor::WeakActorRef;
+use kameo::message::Message;
+
 pub(crate) use mailbox::RegistryMailbox;
+
+/// An actor that has gone needs to be told nothing.
+async fn tell<A, M>(actor: &WeakActorRef<A>, message: M)
+where
+    A: Message<M>,
+    M: Send + 'static,
+{
+    if let Some(actor) = actor.upgrade() {
+        drop(actor.tell(message).send().await);
+    }
+}

@@ -12,5 +12,5 @@ pub(crate) use arguments::{Change, Edits, read_arguments, reread};
 pub use batch::{ToolBatch, ToolCall};
 pub use context::{Actor, Locale, Stage, ToolAvailabilityContext, ToolExecutionContext};
 pub use id::{BatchId, CallId, SessionKey, TurnId};
-pub use invocation::{CallContext, ToolInvocation};
+pub use invocation::{CallContext, CallHold, ToolInvocation};
 pub use policy::{CallPolicy, Profile, UnknownProfile};

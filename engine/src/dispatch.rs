@@ -7,6 +7,7 @@ mod check;
 mod collect;
 mod control;
 mod events;
+mod held;
 mod in_flight;
 mod outbox;
 mod plan;
@@ -28,6 +29,7 @@ pub use control::BatchHandle;
 pub(crate) use control::{BatchControl, CancelReason};
 pub(crate) use events::EventSender;
 pub use events::{BatchEvent, BatchEvents, Progress};
+pub(crate) use held::Held;
 pub(crate) use in_flight::{BatchesInFlight, Registered};
 pub(crate) use running::RunningBatch;
 

@@ -47,8 +47,8 @@ mod tool;
 pub use tokio_util::sync::CancellationToken;
 
 pub use call::{
-    Actor, Arguments, BatchId, CallContext, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey, Stage,
-    ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
+    Actor, Arguments, BatchId, CallContext, CallHold, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey,
+    Stage, ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
 pub use dialect::{
     AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,
@@ -63,8 +63,8 @@ pub use json::JsonText;
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use provider::{
-    Backoff, HostCaller, HostPort, HostRequest, InvokeResult, ProviderConnector, ProviderEvent, ProviderKind,
-    ProviderSettings, Reason, Remarks, ToolProvider,
+    Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,
+    ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning};
 pub use result::{

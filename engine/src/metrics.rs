@@ -40,6 +40,7 @@ const REFUSALS_TOTAL: &str = "toolyard_call_refusals_total";
 const CALLS_IN_FLIGHT: &str = "toolyard_calls_in_flight";
 const MAILBOX_DEPTH: &str = "toolyard_mailbox_depth";
 const PROVIDER_UP: &str = "toolyard_provider_up";
+const BREAKER_OPEN: &str = "toolyard_provider_breaker_open";
 const PROVIDER_STARTS: &str = "toolyard_provider_starts_total";
 
 /// Label value for everything that is not registered.
@@ -57,6 +58,11 @@ pub fn describe_metrics() {
     describe_gauge!(CALLS_IN_FLIGHT, Unit::Count, "Calls in flight by provider.");
     describe_gauge!(MAILBOX_DEPTH, Unit::Count, "Messages that wait at an actor.");
     describe_gauge!(PROVIDER_UP, Unit::Count, "1 when the provider takes calls, else 0.");
+    describe_gauge!(
+        BREAKER_OPEN,
+        Unit::Count,
+        "1 while the provider is left alone because it failed too often, else 0."
+    );
     describe_counter!(PROVIDER_STARTS, Unit::Count, "Attempts to start a provider, by how they ended.");
 }
 
@@ -123,6 +129,10 @@ pub(crate) fn in_flight_gauge(provider: &Arc<str>) -> Gauge {
 
 pub(crate) fn up_gauge(provider: &Arc<str>) -> Gauge {
     gauge!(PROVIDER_UP, "provider" => shared(provider))
+}
+
+pub(crate) fn breaker_gauge(provider: &Arc<str>) -> Gauge {
+    gauge!(BREAKER_OPEN, "provider" => shared(provider))
 }
 
 pub(crate) fn mailbox_gauge(actor: &'static str) -> Gauge {

@@ -13,9 +13,8 @@ use crate::registry::{RejectedTool, ToolWarning};
 use crate::result::{ToolExecutionResult, ToolFailure};
 use crate::tool::ToolSpec;
 
-pub(crate) use host::NoHost;
-pub use host::{HostCaller, HostPort, HostRequest};
-pub use settings::{Backoff, ProviderSettings};
+pub use host::{HostCaller, HostPort, HostRequest, NoHost};
+pub use settings::{Backoff, Breaker, ProviderSettings};
 
 /// What a call comes to: the tool's own result, or the failure of its provider.
 pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;

@@ -1,5 +1,6 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
+mod breaker;
 mod error;
 mod handle;
 mod nearest;
@@ -26,6 +27,7 @@ use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Sta
 use crate::result::{BatchOutcome, CallResult, KeptResult};
 use crate::tool::ToolSpec;
 
+pub(crate) use breaker::{BreakerState, Probe};
 pub use error::RegistryError;
 pub(crate) use handle::{Life, ProviderHandle};
 pub(crate) use permits::{Permits, QueueFull};
@@ -95,8 +97,9 @@ impl ToolRegistry {
     pub async fn launch(
         &self,
         connector: Arc<dyn ProviderConnector>,
-        settings: ProviderSettings,
+        mut settings: ProviderSettings,
     ) -> Result<(), RegistryError> {
+        settings.breaker.get_or_insert_default();
         self.actor.register(connector, settings).await
     }
 
@@ -121,7 +124,10 @@ impl ToolRegistry {
     }
 
     /// Makes a fresh incarnation of a provider and swaps it in when it is up; the old one finishes its calls. On failure
-    /// the old one stays.
+    /// the old one stays. Its breaker closes at once.
+    ///
+    /// A start that is under way already may have read what is out of date by now: it goes on, and one more follows, for
+    /// all that asked meanwhile. Dropping the future leaves the reload going.
     ///
     /// # Errors
     /// No provider has this name, the fresh incarnation did not start, or the registry is closed.
@@ -233,7 +239,9 @@ impl ToolRegistry {
     pub fn publish_metrics(&self) {
         self.engine.publish_metrics();
         for status in self.providers() {
-            metrics::up_gauge(&status.name).set(f64::from(u8::from(status.state == ProviderState::Up)));
+            let is = |state: ProviderState| f64::from(u8::from(status.state == state));
+            metrics::up_gauge(&status.name).set(is(ProviderState::Up));
+            metrics::breaker_gauge(&status.name).set(is(ProviderState::BreakerOpen));
             metrics::in_flight_gauge(&status.name).set(status.in_flight as f64);
         }
         metrics::mailbox_gauge("registry").set(self.actor.depth() as f64);

@@ -62,6 +62,23 @@ pub(crate) fn provider_crashed(locale: Locale, provider: &str, reason: &str) -> 
     CallError::new(ErrorCode::ProviderCrashed, message)
 }
 
+pub(crate) fn breaker_open(locale: Locale, provider: &str, failures: u32, why: &str, wait: Duration) -> CallError {
+    let seconds = wait.as_secs_f64().ceil() as u64;
+    let message = match (locale, seconds) {
+        (Locale::En, 0) => format!(
+            "provider {provider} failed {failures} times in a row ({why}) and is just being tried again; do not retry now"
+        ),
+        (Locale::En, _) => format!(
+            "provider {provider} failed {failures} times in a row ({why}); do not retry, it is tried again in {seconds} s"
+        ),
+        (Locale::Zh, 0) => format!("工具来源 {provider} 连续失败 {failures} 次（{why}），正在尝试恢复，请不要立即重试"),
+        (Locale::Zh, _) => {
+            format!("工具来源 {provider} 连续失败 {failures} 次（{why}），请不要重试，{seconds} 秒后会再次尝试")
+        }
+    };
+    CallError::new(ErrorCode::ProviderBreakerOpen, message)
+}
+
 pub(crate) fn deadline(locale: Locale, after: Duration, started: bool) -> CallError {
     let ms = after.as_millis();
     let message = match (locale, started) {

@@ -1,4 +1,4 @@
-//! Tool providers for Toolyard, one folder a provider: built-in, scripted, MCP.
+//! Tool providers for Toolyard, one folder a provider: built-in, scripted, declarative (HTTP), MCP.
 //!
 //! Providers know the engine's traits; the engine knows none of them.
 #![warn(missing_docs)]
@@ -8,13 +8,24 @@ mod plugin;
 mod process;
 mod scripted;
 
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "mcp")]
 mod mcp;
 
 pub use builtin::builtin_provider;
-pub use plugin::{Claim, MAIBOT_KIND, MaiBotConfig, PluginConnector, PluginHost, RunnerConfig, Version};
-pub use process::{CommandSpec, LAUNCH_COMMAND, Spawner, launch};
+pub use plugin::{
+    CapabilityConfig, Claim, DefinitionSource, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector,
+    PluginControl, PluginHost, PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, SourceScope,
+    ToolDefinition, Version, XBOT_KIND, XbotConfig, XbotConnector, describe_plugin_metrics,
+};
+pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};
 
+#[cfg(feature = "http")]
+pub use http::{
+    AllowRule, AllowRuleError, DocumentError, DocumentErrors, DocumentFormat, HttpConfig, HttpConnector, HttpPlugin,
+    KIND as HTTP_KIND, Resolver, SystemResolver, check_document, install_crypto_provider,
+};
 #[cfg(feature = "mcp")]
 pub use mcp::{KIND as MCP_KIND, McpConfig, McpConnector};

@@ -6,10 +6,18 @@
 mod capability;
 mod dialect;
 mod host;
+mod lenbot;
 mod maibot;
 mod runner;
 mod wire;
+mod xbot;
 
+pub use capability::{
+    CapabilityConfig, DefinitionSource, PluginControl, PluginHub, SimulateError, SimulatedHost, SimulatedSend,
+    ToolDefinition,
+};
 pub use host::PluginHost;
+pub use lenbot::{KIND as LENBOT_KIND, LenBotConfig, SourceScope};
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
-pub use runner::{PluginConnector, RunnerConfig};
+pub use runner::{PluginConnector, RunnerConfig, describe_plugin_metrics};
+pub use xbot::{KIND as XBOT_KIND, XbotConfig, XbotConnector};

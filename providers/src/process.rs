@@ -1,19 +1,27 @@
 //! Child processes: started from one thread, in a group of their own, ended with everything they started.
 
+mod cgroup;
 mod child;
 mod command;
 mod group;
+mod hierarchy;
+mod identity;
 mod launcher;
+mod limits;
 mod noise;
+mod restrict;
 mod spawner;
 mod usage;
+mod warden;
 
 pub(crate) use child::ChildProcess;
 pub use command::CommandSpec;
+pub use identity::RunAs;
 pub use launcher::{LAUNCH_COMMAND, launch};
+pub use limits::ProcessLimits;
 pub use spawner::Spawner;
-#[allow(unused_imports, reason = "for plugin runners")]
 pub(crate) use usage::ProcessUsage;
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

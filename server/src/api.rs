@@ -1,11 +1,13 @@
 //! The HTTP API.
 
+mod backend;
 mod batches;
 mod health;
 mod heavy;
 mod history;
 mod host;
 mod problem;
+mod providers;
 mod results;
 mod tools;
 
@@ -64,9 +66,13 @@ pub(crate) async fn serve(listener: TcpListener, app: App, metrics: Metrics, con
     let stopping = async {
         stop_signal().await;
         tracing::info!(grace_ms = grace.as_millis(), "stopping");
-        stopped.cancel();
+        // A backend that connects itself must reach us until the last call is done; new batches are refused meanwhile.
+        if shared.app.backend.channel().is_none() {
+            stopped.cancel();
+        }
         // Every waiting client gets its results from this, which ends the requests that `serving` waits for.
         shared.app.close(grace).await;
+        stopped.cancel();
         closed.cancel();
     };
     let lingering = async {
@@ -91,15 +97,26 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/history", post(history::check))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
-        .route("/v1/providers", get(tools::providers))
+        .route("/v1/providers", get(providers::list))
+        .route("/v1/providers/{name}", get(providers::one))
+        .route("/v1/providers/{name}/reload", post(providers::reload))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
     // Whoever watches the daemon must be answered above all when it is full.
+    let backend = Router::new()
+        .route("/v1/backend/events", get(backend::events))
+        .route("/v1/backend/requests", get(backend::requests))
+        .route("/v1/backend/answers", post(backend::answers))
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        // Room of its own: batches that fill the daemon may be waiting for these answers.
+        .layer(from_fn_with_state(Arc::new(Semaphore::new(backend::MAX_REQUESTS)), only_with_room))
+        .layer(from_fn(host::only_programs));
     Router::new()
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .merge(limited)
+        .merge(backend)
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .with_state(shared)

@@ -1,22 +1,28 @@
 //! App: a registry with the providers of a configuration.
 
+mod plugins;
+mod workshop;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use toolyard::{
-    CallPolicy, FunctionProvider, FunctionTool, ImportedTool, NameForm, ProviderSettings, ProviderState, RegistryError,
-    ToolExecutionResult, ToolProvider, ToolRegistry, ToolSpec,
+    CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
+    RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpConnector, ScriptedError, Spawner, builtin_provider, scripted_provider};
+use toolyard_providers::{ScriptedError, Spawner};
 
-use crate::config::{Config, ProviderConfig, ProviderKindConfig};
-use crate::demo;
+use crate::backend::{Backend, BackendError};
+use crate::config::Config;
+use workshop::Workshop;
 
 /// A running engine and what its providers need.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) registry: ToolRegistry,
+    /// What providers may ask.
+    pub(crate) backend: Arc<Backend>,
     /// How calls are read where a request does not say otherwise.
     pub(crate) policy: CallPolicy,
     /// Providers without which the daemon is not ready.
@@ -30,6 +36,10 @@ pub(crate) struct App {
 pub(crate) enum AppError {
     #[error("child processes cannot be started: {0}")]
     Spawner(#[source] std::io::Error),
+    #[error("the Python side of plugins cannot be written: {0}")]
+    Plugins(#[source] std::io::Error),
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     #[error("provider `{name}`: {source}")]
     Scripted { name: String, source: ScriptedError },
     #[error(transparent)]
@@ -43,18 +53,22 @@ impl App {
     pub(crate) async fn start(config: Config) -> Result<Self, AppError> {
         let launcher = std::env::current_exe().ok();
         let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
-        let registry = ToolRegistry::new(config.limits.engine());
+        let backend = Arc::new(Backend::start(config.backend)?);
+        let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
+        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins);
         for provider in config.providers {
-            add(&registry, &spawner, provider).await?;
+            workshop.add(provider).await?;
         }
-        Ok(Self { registry, policy: config.policy, required, _spawner: spawner })
+        Ok(Self { registry, backend, policy: config.policy, required, _spawner: spawner })
     }
 
     /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
     pub(crate) async fn echoing(tools: Vec<ImportedTool>) -> Result<Self, AppError> {
         let spawner = Arc::new(Spawner::new(None).map_err(AppError::Spawner)?);
-        let registry = ToolRegistry::new(Config::default().limits.engine());
+        let Config { limits, backend, .. } = Config::default();
+        let backend = Arc::new(Backend::start(backend)?);
+        let registry = ToolRegistry::new(limits.engine());
         let mut servers: IndexMap<Option<String>, FunctionProvider> = IndexMap::new();
         for ImportedTool { server, spec, .. } in tools {
             let name = server.clone().unwrap_or_else(|| "echo".to_owned());
@@ -66,7 +80,7 @@ impl App {
             settings.name_form = if server.is_some() { NameForm::Qualified } else { NameForm::Bare };
             registry.register(Arc::new(provider), settings).await?;
         }
-        Ok(Self { registry, policy: CallPolicy::default(), required: Vec::new(), _spawner: spawner })
+        Ok(Self { registry, backend, policy: CallPolicy::default(), required: Vec::new(), _spawner: spawner })
     }
 
     /// Why the daemon is not ready yet, one line a provider.
@@ -87,25 +101,9 @@ impl App {
 
     pub(crate) async fn close(&self, grace: Duration) {
         self.registry.close(grace).await;
+        // Only now: what is in flight may still need it.
+        self.backend.close();
     }
-}
-
-async fn add(registry: &ToolRegistry, spawner: &Arc<Spawner>, provider: ProviderConfig) -> Result<(), AppError> {
-    let settings = provider.settings();
-    let name = provider.name;
-    let standing: Arc<dyn ToolProvider> = match provider.kind {
-        ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
-        ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
-        ProviderKindConfig::Scripted(config) => {
-            let made = scripted_provider(&name, config);
-            Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
-        }
-        ProviderKindConfig::Mcp(config) => {
-            let connector = McpConnector::new(name, config, Arc::clone(spawner));
-            return Ok(registry.launch(Arc::new(connector), settings).await?);
-        }
-    };
-    Ok(registry.register(standing, settings).await?)
 }
 
 fn echo(spec: ToolSpec) -> FunctionTool {

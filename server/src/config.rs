@@ -1,18 +1,23 @@
 //! The configuration: one TOML file, read whole or refused with every error at once.
 
+mod backend;
 mod error;
 mod limits;
 mod provider;
 mod reader;
+mod secret;
 mod server;
 
 use std::path::Path;
 
 use toolyard::CallPolicy;
+use toolyard_providers::CapabilityConfig;
 
+pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
 pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
+pub(crate) use secret::{SecretError, SecretText};
 pub(crate) use server::ServerConfig;
 
 use crate::demo;
@@ -24,6 +29,10 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// How calls are read where a request does not say otherwise.
     pub(crate) policy: CallPolicy,
+    /// How the bot backend is reached.
+    pub(crate) backend: BackendConfig,
+    /// What plugins may ask for.
+    pub(crate) plugins: CapabilityConfig,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }
@@ -35,7 +44,16 @@ impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self, ConfigErrors> {
         let source = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| ConfigErrors::unreadable(&source, &error))?;
-        reader::read(&source, &text)
+        let mut config = reader::read(&source, &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
+        Ok(config)
+    }
+
+    /// For tests: reads a text that is right.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &str) -> Self {
+        reader::read("a test", text).unwrap()
     }
 
     /// The configuration that is used when there is none.

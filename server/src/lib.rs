@@ -4,6 +4,7 @@
 
 mod api;
 mod app;
+mod backend;
 mod cli;
 mod config;
 mod demo;

@@ -21,7 +21,7 @@ pub fn launch_child() -> Option<ExitCode> {
         return None;
     }
     let arguments: Vec<OsString> = arguments.collect();
-    let error = toolyard_providers::launch(&arguments);
+    let Err(error) = toolyard_providers::launch(&arguments) else { return Some(ExitCode::SUCCESS) };
     let program = arguments.get(1).map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     say(&format!("cannot start `{program}`: {error}"));
     Some(ExitCode::from(127))

@@ -7,6 +7,8 @@ use tokio_util::task::AbortOnDropHandle;
 use toolyard::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 use tracing_subscriber::EnvFilter;
 
+use crate::backend;
+
 /// How often the exporter's buckets are drained, so that they do not grow between two scrapes.
 const UPKEEP: Duration = Duration::from_secs(5);
 /// rmcp logs requests with their arguments.
@@ -26,6 +28,8 @@ impl Metrics {
     pub(crate) fn install() -> Result<Self, BuildError> {
         let handle = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS)?.install_recorder()?;
         describe_metrics();
+        backend::describe_metrics();
+        toolyard_providers::describe_plugin_metrics();
         let drained = handle.clone();
         let upkeep = tokio::spawn(async move {
             let mut ticks = tokio::time::interval(UPKEEP);
@@ -35,6 +39,13 @@ impl Metrics {
             }
         });
         Ok(Self { handle, _upkeep: AbortOnDropHandle::new(upkeep) })
+    }
+
+    /// For tests: counts nothing.
+    #[cfg(test)]
+    pub(crate) fn detached() -> Self {
+        let handle = PrometheusBuilder::new().build_recorder().handle();
+        Self { handle, _upkeep: AbortOnDropHandle::new(tokio::spawn(std::future::pending())) }
     }
 
     pub(crate) fn render(&self) -> String {

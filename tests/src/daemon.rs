@@ -52,6 +52,7 @@ impl Daemon {
         let address = address.await.expect("the daemon did not listen in time");
         // Its log must go on being read, or it would block.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        toolyard_providers::install_crypto_provider();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { address, client, child, _config: file }
     }

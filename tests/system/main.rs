@@ -2,13 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod api;
+mod backend;
 mod cli;
 mod configuration;
+mod declarative;
 mod dialects;
 mod docs;
 mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;
+mod plugin_capabilities;
+mod plugin_lenbot;
 mod plugin_maibot;
+mod providers;
 mod workspace;
+mod xbot;

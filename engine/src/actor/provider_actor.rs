@@ -19,7 +19,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::registry_actor::{Change, RegistryActor, Report};
+use super::slot::Reply;
 use super::start::{self, Blueprint, Started};
+use super::tell;
 use crate::metrics;
 use crate::provider::{ProviderEvent, Reason};
 use crate::registry::{Life, Listing, PreparedTool, ProviderHandle, RegistryError};
@@ -47,7 +49,13 @@ pub(super) struct Charge {
 
 struct Attempt {
     _task: AbortOnDropHandle<()>,
-    reloads: Vec<oneshot::Sender<Result<(), RegistryError>>>,
+    /// Before this it only waits.
+    begins: Instant,
+    /// Whether someone asked for it, as against the next try after a failure.
+    asked: bool,
+    reloads: Vec<Reply>,
+    /// One more is wanted when it has ended, by these.
+    again: Option<Vec<Reply>>,
 }
 
 /// An incarnation that is up.
@@ -74,13 +82,13 @@ struct Happened(Arc<ProviderHandle>, ProviderEvent);
 struct Relisted(Arc<ProviderHandle>, Result<Listing, String>);
 
 /// Make a fresh incarnation and swap it in.
-pub(super) struct ReloadProvider(pub(super) oneshot::Sender<Result<(), RegistryError>>);
+pub(super) struct ReloadProvider(pub(super) Reply);
 
 /// End in good order and tell when it is done.
 pub(super) struct Retire {
     pub(super) drain: Duration,
     pub(super) life: Life,
-    pub(super) done: oneshot::Sender<Result<(), RegistryError>>,
+    pub(super) done: Reply,
 }
 
 // === impl ProviderActor ===
@@ -91,27 +99,37 @@ impl Actor for ProviderActor {
 
     async fn on_start(charge: Charge, me: ActorRef<Self>) -> Result<Self, Infallible> {
         let mut actor = Self { charge, me: me.downgrade(), current: None, attempt: None, failures: 0 };
-        actor.begin(Duration::ZERO, Vec::new());
+        actor.begin(Duration::ZERO, false, Vec::new());
         Ok(actor)
     }
 }
 
 impl ProviderActor {
-    fn begin(&mut self, delay: Duration, reloads: Vec<oneshot::Sender<Result<(), RegistryError>>>) {
+    fn begin(&mut self, delay: Duration, asked: bool, reloads: Vec<Reply>) {
         let (blueprint, me) = (Arc::clone(&self.charge.blueprint), self.me.clone());
         let task = tokio::spawn(async move {
             let started = start::start(&blueprint, delay).await;
             metrics::record_start(&blueprint.name, started.is_ok());
             tell(&me, Attempted(started)).await;
         });
-        self.attempt = Some(Attempt { _task: AbortOnDropHandle::new(task), reloads });
+        let (task, begins) = (AbortOnDropHandle::new(task), Instant::now() + delay);
+        self.attempt = Some(Attempt { _task: task, begins, asked, reloads, again: None });
     }
 
-    /// A start that is under way may have read what is out of date by now: it is given up.
-    fn reload(&mut self, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
-        let mut reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
-        reloads.extend(done);
-        self.begin(Duration::ZERO, reloads);
+    /// A start that is under way may have read what is out of date by now: it goes on, since requests that come faster
+    /// than starts would else keep the provider from ever starting, and one more follows. One that still waits begins
+    /// after `delay` at the latest.
+    fn reload(&mut self, delay: Duration, done: Option<Reply>) {
+        let now = Instant::now();
+        match &mut self.attempt {
+            Some(attempt) if attempt.begins <= now => attempt.again.get_or_insert_default().extend(done),
+            Some(attempt) if attempt.asked && attempt.begins <= now + delay => attempt.reloads.extend(done),
+            waiting => {
+                let mut reloads = waiting.take().map(|attempt| attempt.reloads).unwrap_or_default();
+                reloads.extend(done);
+                self.begin(delay, true, reloads);
+            }
+        }
     }
 
     /// Gives the incarnation before, which serves until the change is published.
@@ -132,8 +150,16 @@ impl ProviderActor {
         }
         self.failures += 1;
         // A reload that is under way is the next attempt already.
-        if self.attempt.is_none() {
-            self.begin(self.charge.blueprint.settings.backoff.wait(self.failures), Vec::new());
+        let wait = match &self.attempt {
+            Some(attempt) => attempt.begins.saturating_duration_since(Instant::now()),
+            None => {
+                let wait = self.charge.blueprint.settings.backoff.wait(self.failures);
+                self.begin(wait, false, Vec::new());
+                wait
+            }
+        };
+        if let Some(breaker) = &self.charge.blueprint.breaker {
+            breaker.restarting(self.failures, wait);
         }
         Change::Down(reason)
     }
@@ -155,9 +181,20 @@ impl Message<Attempted> for ProviderActor {
     type Reply = ();
 
     async fn handle(&mut self, Attempted(started): Attempted, _ctx: &mut Context<Self, ()>) {
-        let reloads = self.attempt.take().map(|attempt| attempt.reloads).unwrap_or_default();
+        let Some(Attempt { asked, reloads, again, .. }) = self.attempt.take() else { return };
+        self.attempted(started, asked, reloads).await;
+        if let Some(again) = again {
+            // Takes the place of the next try after a failure.
+            self.begin(Duration::ZERO, true, again);
+        }
+    }
+}
+
+impl ProviderActor {
+    async fn attempted(&mut self, started: Result<Started, String>, asked: bool, reloads: Vec<Reply>) {
         let reason = match started {
             Ok(started) => {
+                self.tell_breaker(asked);
                 let (change, before) = self.up(started);
                 let (seen, drain) = (self.report(change).await, self.charge.blueprint.settings.drain);
                 self.charge.tracker.spawn(async move {
@@ -186,6 +223,15 @@ impl Message<Attempted> for ProviderActor {
             drop(reload.send(Err(failed.clone())));
         }
     }
+
+    /// A start that someone asked for may have mended what was broken.
+    fn tell_breaker(&self, asked: bool) {
+        match &self.charge.blueprint.breaker {
+            Some(breaker) if asked => breaker.reset(),
+            Some(breaker) => breaker.restarted(),
+            None => {}
+        }
+    }
 }
 
 impl Message<Happened> for ProviderActor {
@@ -203,9 +249,13 @@ impl Message<Happened> for ProviderActor {
             }
             ProviderEvent::Outdated(Reason(reason)) => {
                 tracing::info!(provider = %handle.name, reason, "reloading");
-                self.reload(None);
+                self.reload(self.charge.blueprint.settings.backoff.first, None);
             }
             ProviderEvent::Ended(Reason(reason)) => {
+                // Before its calls hear of it: one of them may be the probe, and it has failed.
+                if let (Some(breaker), Some(current)) = (&self.charge.blueprint.breaker, &self.current) {
+                    breaker.crashed(current.since, &reason);
+                }
                 handle.end(Life::Crashed, &reason);
                 let change = self.down(reason);
                 drop(self.report(change).await);
@@ -240,7 +290,10 @@ impl Message<ReloadProvider> for ProviderActor {
     type Reply = ();
 
     async fn handle(&mut self, ReloadProvider(done): ReloadProvider, _ctx: &mut Context<Self, ()>) {
-        self.reload(Some(done));
+        if let Some(breaker) = &self.charge.blueprint.breaker {
+            breaker.reset();
+        }
+        self.reload(Duration::ZERO, Some(done));
     }
 }
 
@@ -295,7 +348,7 @@ impl Incarnation {
         self.listing = Some(AbortOnDropHandle::new(task));
     }
 
-    fn retire(mut self, drain: Duration, life: Life, done: Option<oneshot::Sender<Result<(), RegistryError>>>) {
+    fn retire(mut self, drain: Duration, life: Life, done: Option<Reply>) {
         let (blueprint, handle) = (Arc::clone(&self.charge.blueprint), Arc::clone(&self.handle));
         let shutdown = self.charge.shutdown.clone();
         handle.end(Life::Draining, "it was replaced or removed");
@@ -315,7 +368,7 @@ impl Drop for Incarnation {
         if self.retired {
             return;
         }
-        if self.handle.life() == Life::Up {
+        if matches!(self.handle.life(), Life::Up | Life::Watched) {
             self.handle.end(Life::Crashed, "its actor stopped");
         }
         let (handle, limit) = (Arc::clone(&self.handle), self.charge.blueprint.settings.close_timeout);
@@ -335,16 +388,5 @@ async fn watch(actor: WeakActorRef<ProviderActor>, handle: Arc<ProviderHandle>) 
         if is_last {
             return;
         }
-    }
-}
-
-/// An actor that has gone needs to be told nothing.
-async fn tell<A, M>(actor: &WeakActorRef<A>, message: M)
-where
-    A: Message<M>,
-    M: Send + 'static,
-{
-    if let Some(actor) = actor.upgrade() {
-        drop(actor.tell(message).send().await);
     }
 }

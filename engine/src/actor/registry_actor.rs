@@ -24,7 +24,7 @@ use crate::dispatch::{self, BatchControl, EventSender, Registered};
 use crate::engine::Engine;
 use crate::isolate::Isolated;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
-use crate::registry::{Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
+use crate::registry::{BreakerState, Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
 use crate::result::BatchOutcome;
 
 /// How often what calls have counted is handed over to the recorder.
@@ -168,7 +168,10 @@ impl Message<Register> for RegistryActor {
         let Register { name, kind, connector, settings, registered, started } = message;
         let limits = self.engine.limits.clone();
         let labels = Arc::clone(&self.engine.labels);
-        let blueprint = Arc::new(Blueprint { name: Arc::clone(&name), kind, connector, settings, limits, labels });
+        let breaker = BreakerState::new(&name, settings.breaker);
+        let name_of = Arc::clone(&name);
+        let blueprint = Blueprint { name: name_of, kind, connector, settings, breaker, limits, labels };
+        let blueprint = Arc::new(blueprint);
         let serial = self.next_serial;
         self.next_serial += 1;
         let charge = Charge {
@@ -203,7 +206,10 @@ impl Message<Report> for RegistryActor {
             Change::Up(handle, listing) => self.providers[place].up(handle, listing),
             Change::Down(reason) => {
                 tracing::warn!(provider = %report.name, reason, "provider is down");
-                self.providers[place].fail(ProviderState::Down, reason);
+                let slot = &mut self.providers[place];
+                let is_looping = slot.blueprint.breaker.as_ref().is_some_and(|breaker| breaker.is_looping());
+                let state = if is_looping { ProviderState::BreakerOpen } else { ProviderState::Down };
+                slot.fail(state, reason);
             }
         }
         self.publish();

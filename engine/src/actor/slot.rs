@@ -121,15 +121,24 @@ impl Slot {
             NameForm::Qualified => Some(format!("{}__", self.name)),
             NameForm::Bare => None,
         };
-        unlisted.then(|| Starting { provider: Arc::clone(&self.name), prefix, reason: self.reason.clone() })
+        unlisted.then(|| Starting {
+            provider: Arc::clone(&self.name),
+            prefix,
+            reason: self.reason.clone(),
+            breaker: self.blueprint.breaker.clone(),
+        })
     }
 
     pub(super) fn published(&self) -> PublishedSlot {
+        let reason = self.reason.as_ref().map(|reason| match &self.blueprint.breaker {
+            Some(breaker) if self.state == ProviderState::BreakerOpen => breaker.reason_down(reason),
+            _ => reason.clone(),
+        });
         let status = ProviderStatus {
             name: Arc::clone(&self.name),
             kind: self.blueprint.kind.as_str(),
             state: self.state,
-            reason: self.reason.clone(),
+            reason,
             tools: self.listing.tools.len(),
             rejected: self.listing.rejected.clone(),
             warnings: self.listing.warnings.clone(),

@@ -12,7 +12,7 @@ use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
 use crate::metrics::ToolLabels;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
-use crate::registry::{Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
+use crate::registry::{BreakerState, Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
 
 /// A batch that read the table just before a change is about to call what the table said then. It must not find that
 /// closed, so whatever drains stays open for this long at least, unless it is given less.
@@ -24,6 +24,7 @@ pub(super) struct Blueprint {
     pub(super) kind: ProviderKind,
     pub(super) connector: Isolated<Arc<dyn ProviderConnector>>,
     pub(super) settings: ProviderSettings,
+    pub(super) breaker: Option<Arc<BreakerState>>,
     pub(super) limits: Limits,
     pub(super) labels: Arc<ToolLabels>,
 }
@@ -40,7 +41,8 @@ pub(super) async fn start(blueprint: &Blueprint, delay: Duration) -> Result<Star
     let handle = guarded(began, blueprint.settings.start_timeout, async {
         let provider = blueprint.connector.connect().await.map_err(|failure| failure.to_string())?;
         let permits = blueprint.settings.max_in_flight.map(|n| Permits::new(n, blueprint.settings.max_queued));
-        Ok(Arc::new(ProviderHandle::new(Arc::clone(&blueprint.name), provider, permits)))
+        let breaker = blueprint.breaker.clone();
+        Ok(ProviderHandle::new(Arc::clone(&blueprint.name), provider, permits, breaker))
     })
     .await?;
     match list(blueprint, &handle, &[], began).await {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::registry::{ProviderHandle, ProviderStatus};
+use crate::registry::{ProviderHandle, ProviderState, ProviderStatus};
 
 /// The state of every provider, as it was last published.
 pub(super) struct SharedStatus {
@@ -24,13 +24,7 @@ pub(super) struct PublishedSlot {
 impl SharedStatus {
     pub(super) fn statuses(&self) -> Vec<ProviderStatus> {
         let slots = self.slots.load();
-        slots
-            .iter()
-            .map(|slot| ProviderStatus {
-                in_flight: slot.handle.as_ref().map_or(0, |handle| handle.in_flight()),
-                ..slot.status.clone()
-            })
-            .collect()
+        slots.iter().map(PublishedSlot::now).collect()
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
@@ -40,6 +34,24 @@ impl SharedStatus {
     pub(super) fn publish(&self, slots: Vec<PublishedSlot>) {
         self.slots.store(Arc::new(slots));
         self.version.send_modify(|version| *version += 1);
+    }
+}
+
+// === impl PublishedSlot ===
+
+impl PublishedSlot {
+    /// With what changes from call to call.
+    fn now(&self) -> ProviderStatus {
+        let mut status = self.status.clone();
+        let Some(handle) = &self.handle else { return status };
+        status.in_flight = handle.in_flight();
+        if status.state == ProviderState::Up
+            && let Some(reason) = handle.why_left_alone()
+        {
+            status.state = ProviderState::BreakerOpen;
+            status.reason = Some(reason);
+        }
+        status
     }
 }
 

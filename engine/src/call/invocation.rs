@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Arguments, CallId, ToolExecutionContext};
-use crate::dispatch::{Progress, RunningBatch};
+use crate::dispatch::{Held, Progress, RunningBatch};
 use crate::provider::HostPort;
 use crate::tool::ToolSpec;
 
@@ -26,6 +26,13 @@ pub struct CallContext {
     batch: Arc<RunningBatch>,
     index: usize,
     token: OnceLock<CancellationToken>,
+}
+
+/// Keeps a call's place among those in flight, with its permits, until it is dropped (see [`CallContext::hold`]).
+#[derive(Debug)]
+#[must_use = "the place is given back when this is dropped"]
+pub struct CallHold {
+    _held: Arc<Held>,
 }
 
 // === impl ToolInvocation ===
@@ -114,6 +121,17 @@ impl CallContext {
     /// after the call has settled.
     pub fn progress(&self, progress: Progress) {
         self.batch.report(self.index, progress);
+    }
+
+    /// Keeps the call's place after its future is gone, until the hold is dropped: it goes on counting as in flight at
+    /// its provider and under `max_in_flight` of its tool and provider. For providers that pass a cancellation on and wait
+    /// until whoever runs the tool has acknowledged it, so that limits stay true.
+    ///
+    /// Take it before the future ends and drop it in bounded time, at the latest when the provider closes: the drain of a
+    /// provider waits for it. What the caller gets, and when, does not change. The engine's own `max_in_flight` counts
+    /// calls only as long as their batch.
+    pub fn hold(&self) -> CallHold {
+        CallHold { _held: self.batch.hold(self.index) }
     }
 
     /// The bot backend behind the engine.

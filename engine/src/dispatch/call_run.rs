@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
 use super::RunningBatch;
+use super::held::TakenPermits;
 use super::settled::Settled;
 use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
 use crate::provider::InvokeResult;
-use crate::registry::{Permits, QueueFull};
+use crate::registry::{Permits, Probe, QueueFull};
 use crate::result::{CallError, ErrorCode, Executed};
 use crate::text;
 
@@ -26,8 +26,10 @@ pub(super) struct CallRun {
     place: usize,
     stage: Stage,
     /// Of the tool and of its provider.
-    permits: [Option<OwnedSemaphorePermit>; 2],
+    permits: TakenPermits,
     entered: Option<Instant>,
+    /// When the call tries whether a provider that broke is well again.
+    probe: Option<Probe>,
 }
 
 enum Stage {
@@ -41,7 +43,7 @@ enum Stage {
     Done,
 }
 
-type Acquired = Result<[Option<OwnedSemaphorePermit>; 2], QueueFull>;
+type Acquired = Result<TakenPermits, QueueFull>;
 
 // === impl CallRun ===
 
@@ -53,8 +55,14 @@ impl CallRun {
     pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Result<Self, CallError> {
         let tool = batch.tool(place);
         tool.handle.enter(batch.context.locale)?;
-        let mut run =
-            Self { batch: Arc::clone(batch), place, stage: Stage::Ready, permits: [None, None], entered: None };
+        let mut run = Self {
+            batch: Arc::clone(batch),
+            place,
+            stage: Stage::Ready,
+            permits: [None, None],
+            entered: None,
+            probe: None,
+        };
         if tool.permits.is_some() || tool.handle.permits.is_some() {
             run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
         }
@@ -121,6 +129,11 @@ impl CallRun {
 
     fn enter(&mut self) -> Result<(), Settled> {
         let now = Instant::now();
+        let handle = &self.batch.tool(self.place).handle;
+        if !handle.is_plainly_up() {
+            let passed = handle.pass_breaker(self.batch.context.locale);
+            self.probe = passed.map_err(|error| Settled::error(error, Executed::No, now))?;
+        }
         if !self.batch.admitted[self.place].entry.enter() {
             // It has settled already; this end goes nowhere.
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
@@ -136,6 +149,16 @@ impl CallRun {
                 Ok(())
             }
             Err(_panic) => Err(Settled::panicked(text::panicked(self.batch.context.locale), now, Instant::now())),
+        }
+    }
+
+    /// Tells the provider's breaker how the call went. One that goes well as usual writes nothing.
+    fn judge(&mut self, returned: &InvokeResult, entered: Instant) {
+        let handle = &self.batch.tool(self.place).handle;
+        match returned {
+            Ok(_) if self.probe.is_none() && handle.is_plainly_up() => {}
+            Ok(_) => handle.answered(self.probe.take()),
+            Err(failure) => handle.broke(self.probe.take(), entered, failure),
         }
     }
 
@@ -177,7 +200,10 @@ impl Future for CallRun {
                     let now = Instant::now();
                     let entered = self.entered.unwrap_or(now);
                     let settled = match returned {
-                        Ok(returned) => Settled::returned(returned, entered, now, &self.batch, self.place),
+                        Ok(returned) => {
+                            self.judge(&returned, entered);
+                            Settled::returned(returned, entered, now, &self.batch, self.place)
+                        }
                         Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
                     };
                     return self.finish(settled);
@@ -192,7 +218,6 @@ impl Future for CallRun {
 impl Drop for CallRun {
     fn drop(&mut self) {
         self.drop_body();
-        self.permits = [None, None];
-        self.batch.tool(self.place).handle.leave();
+        self.batch.leave(self.place, std::mem::take(&mut self.permits));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::held::{Held, Holds, TakenPermits};
 use super::outbox::Outbox;
 use super::{BatchControl, EventSender, Progress};
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
@@ -30,6 +31,7 @@ pub(crate) struct RunningBatch {
     pub(super) outbox: Outbox,
     /// Tokens that tools have asked for, by their call's place in `admitted`.
     tokens: Mutex<Vec<(usize, CancellationToken)>>,
+    holds: Holds,
 }
 
 /// A call that passed the gates.
@@ -78,6 +80,7 @@ impl RunningBatch {
             cancel,
             events,
             tokens: Mutex::new(Vec::new()),
+            holds: Holds::default(),
         }
     }
 
@@ -107,6 +110,19 @@ impl RunningBatch {
             tokens.push((place, token.clone()));
         }
         token
+    }
+
+    /// Keeps the place of the call at `place` after its future is gone.
+    pub(crate) fn hold(&self, place: usize) -> Arc<Held> {
+        self.holds.hold(place, &self.tool(place).handle)
+    }
+
+    /// The call at `place` is over: what it holds is given back, unless its provider holds it on.
+    pub(super) fn leave(&self, place: usize, permits: TakenPermits) {
+        if let Some(permits) = self.holds.leave(place, permits) {
+            drop(permits);
+            self.tool(place).handle.leave();
+        }
     }
 
     /// Tells the tool of the call at `place`, wherever it is, that nobody waits for it any more. Says whether its body

@@ -46,9 +46,9 @@ pub struct HostCaller {
     pub context: Arc<ToolExecutionContext>,
 }
 
-/// Stands where no bot backend is connected.
-#[derive(Debug)]
-pub(crate) struct NoHost;
+/// Stands where no bot backend is connected: every request is refused as unavailable.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
 
 // === impl NoHost ===
 

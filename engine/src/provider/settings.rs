@@ -27,6 +27,9 @@ pub struct ProviderSettings {
     pub close_timeout: Duration,
     /// Waiting between attempts to start again.
     pub backoff: Backoff,
+    /// When the provider is left alone for a while because it broke too often. Where absent, providers that are launched
+    /// have [`Breaker::default`] and those that are registered have none.
+    pub breaker: Option<Breaker>,
     /// Names of its tools that are neither listed nor callable.
     pub disabled_tools: Vec<String>,
     /// Whether a success whose structured content does not fit its tool's output schema fails its call; otherwise the
@@ -44,6 +47,27 @@ pub struct Backoff {
     pub max: Duration,
 }
 
+/// When a provider is left alone for a while. What counts are calls that found it broken ([`crate::ToolFailure`] with
+/// `provider.crashed`, `provider.down` or `provider.protocol`) and incarnations that went away by themselves, in a row: a
+/// call that went well in between starts the count anew, also one whose tool failed. Calls under way at the same time
+/// count once. While the breaker is open, calls are `unavailable` at once; afterwards one call tries the provider, the
+/// others go on being refused. When it goes well the breaker closes, else it opens for twice as long.
+/// [`crate::ToolRegistry::reload`] closes it at once.
+///
+/// Incarnations that do not even start are tried again by [`Backoff`]; after `failures` of them in a row the provider's
+/// state says that it is no accident any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breaker {
+    /// Failures in a row that open it; 0 switches the breaker off. Default 3.
+    pub failures: u32,
+    /// How long it stays open for the first time. Default 60 s.
+    pub open: Duration,
+    /// The longest that it stays open. Default 300 s.
+    pub max_open: Duration,
+    /// A failure is forgotten after this time; closed for this long, the breaker opens for `open` again. Default 600 s.
+    pub reset_after: Duration,
+}
+
 // === impl ProviderSettings ===
 
 impl Default for ProviderSettings {
@@ -58,9 +82,25 @@ impl Default for ProviderSettings {
             drain: Duration::from_secs(10),
             close_timeout: Duration::from_secs(5),
             backoff: Backoff { first: Duration::from_millis(100), max: Duration::from_secs(30) },
+            breaker: None,
             disabled_tools: Vec::new(),
             strict_output: false,
         }
+    }
+}
+
+// === impl Breaker ===
+
+impl Breaker {
+    /// No breaker.
+    pub const OFF: Self =
+        Self { failures: 0, open: Duration::ZERO, max_open: Duration::ZERO, reset_after: Duration::ZERO };
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        let [open, max_open, reset_after] = [60, 300, 600].map(Duration::from_secs);
+        Self { failures: 3, open, max_open, reset_after }
     }
 }
 

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Permits;
+use super::{BreakerState, Permits, Probe};
 use crate::call::Locale;
 use crate::isolate::Isolated;
 use crate::provider::{ProviderKind, ToolProvider};
-use crate::result::{CallError, ErrorCode};
+use crate::result::{CallError, ErrorCode, ToolFailure};
 use crate::text;
 
 /// One incarnation of a provider, as calls see it.
@@ -24,6 +25,7 @@ pub(crate) struct ProviderHandle {
     /// Ends the calls in flight at once.
     pub(crate) ended: CancellationToken,
     pub(crate) permits: Option<Arc<Permits>>,
+    breaker: Option<Arc<BreakerState>>,
     in_flight: InFlight,
     life: AtomicU8,
     why: Mutex<String>,
@@ -44,6 +46,8 @@ pub(crate) enum Life {
     Crashed = 3,
     /// Closed because the engine shuts down.
     Shutdown = 4,
+    /// Up, but there were failures: its calls have to look at the breaker.
+    Watched = 5,
 }
 
 /// Alone on its cache lines: every call counts here, and its neighbours are read by every call.
@@ -53,18 +57,28 @@ struct InFlight(AtomicUsize);
 // === impl ProviderHandle ===
 
 impl ProviderHandle {
-    pub(crate) fn new(name: Arc<str>, invoker: Arc<dyn ToolProvider>, permits: Option<Permits>) -> Self {
-        Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        invoker: Arc<dyn ToolProvider>,
+        permits: Option<Permits>,
+        breaker: Option<Arc<BreakerState>>,
+    ) -> Arc<Self> {
+        let handle = Arc::new(Self {
             name,
             kind: invoker.kind(),
             invoker: Isolated::new(invoker),
             ended: CancellationToken::new(),
             permits: permits.map(Arc::new),
+            breaker,
             in_flight: InFlight(AtomicUsize::new(0)),
             life: AtomicU8::new(Life::Up as u8),
             why: Mutex::new(String::new()),
             idle: Notify::new(),
+        });
+        if let Some(breaker) = &handle.breaker {
+            breaker.attach(&handle);
         }
+        handle
     }
 
     pub(crate) fn life(&self) -> Life {
@@ -73,7 +87,8 @@ impl ProviderHandle {
             1 => Life::Draining,
             2 => Life::Closed,
             3 => Life::Crashed,
-            _ => Life::Shutdown,
+            4 => Life::Shutdown,
+            _ => Life::Watched,
         }
     }
 
@@ -81,7 +96,12 @@ impl ProviderHandle {
     pub(crate) fn why_down(&self, locale: Locale) -> Option<CallError> {
         match self.life() {
             Life::Up | Life::Draining => None,
-            Life::Closed | Life::Crashed => Some(text::provider_down(locale, &self.name, &self.why())),
+            Life::Watched => self.breaker.as_ref()?.refusal().map(|open| open.error(locale, &self.name)),
+            Life::Closed | Life::Crashed => {
+                let why = self.why();
+                let looping = self.breaker.as_ref().and_then(|b| b.why_looping(locale, &self.name, &why));
+                Some(looping.unwrap_or_else(|| text::provider_down(locale, &self.name, &why)))
+            }
             Life::Shutdown => Some(text::cancelled(locale, ErrorCode::CancelledShutdown)),
         }
     }
@@ -90,7 +110,7 @@ impl ProviderHandle {
     pub(crate) fn why_ended(&self, locale: Locale) -> CallError {
         match self.life() {
             Life::Shutdown => text::cancelled(locale, ErrorCode::CancelledShutdown),
-            Life::Up | Life::Draining | Life::Closed | Life::Crashed => {
+            Life::Up | Life::Watched | Life::Draining | Life::Closed | Life::Crashed => {
                 text::provider_crashed(locale, &self.name, &self.why())
             }
         }
@@ -100,13 +120,63 @@ impl ProviderHandle {
     /// [`ProviderHandle::idle`] cannot miss a call.
     pub(crate) fn enter(&self, locale: Locale) -> Result<(), CallError> {
         self.in_flight.0.fetch_add(1, Ordering::SeqCst);
-        match self.why_down(locale) {
+        // A breaker may be just about to close; it is asked when the tool is entered.
+        let down = if self.life() == Life::Watched { None } else { self.why_down(locale) };
+        match down {
             None => Ok(()),
             Some(error) => {
                 self.leave();
                 Err(error)
             }
         }
+    }
+
+    /// Whether there is nothing to look at before a tool is entered, nor to note when it has gone well. This is all that
+    /// a breaker costs a provider that works.
+    pub(crate) fn is_plainly_up(&self) -> bool {
+        self.life.load(Ordering::Relaxed) == Life::Up as u8
+    }
+
+    /// Asks the breaker, just before a tool is entered.
+    pub(crate) fn pass_breaker(&self, locale: Locale) -> Result<Option<Probe>, CallError> {
+        match (&self.breaker, self.life()) {
+            (Some(breaker), Life::Watched | Life::Draining) => {
+                breaker.admit().map_err(|open| open.error(locale, &self.name))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A call came back with a result of its tool, good or bad.
+    pub(crate) fn answered(&self, probe: Option<Probe>) {
+        match (probe, &self.breaker) {
+            (Some(probe), _) => probe.succeeded(),
+            (None, Some(breaker)) => breaker.succeeded(),
+            (None, None) => {}
+        }
+    }
+
+    /// A call that was entered at `began` came back with a failure of the provider.
+    pub(crate) fn broke(&self, probe: Option<Probe>, began: Instant, failure: &ToolFailure) {
+        let Some(breaker) = self.breaker.as_ref().filter(|_| failure.code.means_broken()) else { return };
+        match probe {
+            Some(probe) => probe.failed(&failure.message),
+            None => breaker.failed(began, &failure.message),
+        }
+    }
+
+    /// Marks whether calls have to look at the breaker. Changes nothing once the incarnation has begun to end.
+    pub(super) fn watch(&self, watched: bool) {
+        let (from, to) = if watched { (Life::Up, Life::Watched) } else { (Life::Watched, Life::Up) };
+        self.life.compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst).ok();
+    }
+
+    /// Why its breaker lets nothing pass, if so, for people.
+    pub(crate) fn why_left_alone(&self) -> Option<String> {
+        if self.is_plainly_up() {
+            return None;
+        }
+        self.breaker.as_ref()?.refusal().map(|open| open.reason())
     }
 
     /// Counts a call out.

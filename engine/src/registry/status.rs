@@ -43,6 +43,9 @@ pub enum ProviderState {
     Up,
     /// It is not there; it is tried again.
     Down,
+    /// It failed too often in a row and is left alone for a while (see [`crate::Breaker`]). When the time is over it is
+    /// `up` again, for one call to try it, or what fails is its start, which goes on being tried.
+    BreakerOpen,
     /// It is given up until it is reloaded or registered anew.
     Failed,
 }

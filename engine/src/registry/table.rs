@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ahash::RandomState;
 
-use super::PreparedTool;
 use super::nearest::folded;
+use super::{BreakerState, PreparedTool};
 use crate::call::Locale;
 use crate::result::CallError;
 use crate::text;
@@ -48,6 +48,7 @@ pub(crate) struct Starting {
     pub(crate) prefix: Option<String>,
     /// Why it has not come up, once an attempt has failed.
     pub(crate) reason: Option<String>,
+    pub(crate) breaker: Option<Arc<BreakerState>>,
 }
 
 /// A tool that cannot be called because another has its name.
@@ -112,7 +113,10 @@ impl RoutingTable {
         }
         let belongs = |starting: &&Starting| starting.prefix.as_deref().is_some_and(|p| model_name.starts_with(p));
         match self.starting.iter().find(belongs) {
-            Some(Starting { provider, reason: Some(reason), .. }) => text::provider_down(locale, provider, reason),
+            Some(Starting { provider, reason: Some(reason), breaker, .. }) => breaker
+                .as_ref()
+                .and_then(|breaker| breaker.why_looping(locale, provider, reason))
+                .unwrap_or_else(|| text::provider_down(locale, provider, reason)),
             Some(Starting { provider, .. }) => text::provider_starting(locale, provider),
             None => text::unknown_tool(locale, model_name, nearest),
         }

@@ -151,6 +151,11 @@ impl ErrorCode {
         }
     }
 
+    /// Whether a failure with this code says that the provider broke, rather than that it refused or ran out of time.
+    pub(crate) const fn means_broken(self) -> bool {
+        matches!(self, Self::ProviderCrashed | Self::ProviderDown | Self::ProviderProtocol)
+    }
+
     /// The status of a call that ends with this code.
     pub const fn status(self) -> CallStatus {
         match self {

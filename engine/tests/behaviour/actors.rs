@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use toolyard::{ProviderState, ToolExecutionContext, ToolRegistry};
+use toolyard::{Breaker, ProviderState, ToolExecutionContext, ToolRegistry};
 
 use crate::fixture::{Fault, HOUR, OK, Probe, Script, Start, batch, hanging, limits, ms, no_task_is_left, provider};
 use crate::fixture::{registry, run, run_one, saying, settings, state_of, statuses, timed, until};
@@ -42,7 +42,11 @@ async fn providers_that_crash_all_the_time_leave_the_registry_and_the_others_alo
     for fault in [Fault::Drop, Fault::CloseCall, Fault::Availability] {
         mad.panics_in(fault);
     }
-    mad.launch(&registry, settings(|settings| settings.backoff.max = ms(100))).await;
+    let hasty = settings(|settings| {
+        settings.backoff.max = ms(100);
+        settings.breaker = Some(Breaker::OFF);
+    });
+    mad.launch(&registry, hasty).await;
     // More often than any supervisor's budget of restarts.
     for crash in 2..30 {
         mad.crash();

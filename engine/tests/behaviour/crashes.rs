@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use toolyard::CallStatus::{Unavailable, UnknownTool};
-use toolyard::{Backoff, ErrorCode, Executed, NameForm, ProviderSettings, ProviderState, RegistryError, ToolRegistry};
+use toolyard::{
+    Backoff, Breaker, ErrorCode, Executed, NameForm, ProviderSettings, ProviderState, RegistryError, ToolRegistry,
+};
 
 use crate::fixture::{HOUR, OK, Probe, Script, Start, batch, code_of, codes, hanging, limits, ms, provider, registry};
 use crate::fixture::{run, run_one, saying, settings, state_of, status_of, statuses, timed, until};
@@ -26,6 +28,7 @@ async fn tools_of_a_provider_that_starts_or_failed_to_are_unavailable_not_unknow
     let outcome = run(&registry, ["far__t", "say", "fax__t", "t"]).await;
     assert_eq!(statuses(&outcome), [Unavailable, OK, UnknownTool, UnknownTool]);
     assert_eq!(code_of(&outcome.results[0]), Some(ErrorCode::ProviderStarting));
+    assert!(outcome.results[0].history_content().contains("provider far is starting"), "and no other tool is called");
     registry.wait_started(HOUR).await;
     assert_eq!(run_one(&registry, "far__t").await.status, OK);
 
@@ -132,7 +135,9 @@ async fn the_wait_between_attempts_doubles_up_to_its_limit() {
 async fn the_wait_begins_anew_only_after_an_incarnation_that_lived_long() {
     let registry = ToolRegistry::new(limits(|_| ()));
     let script = Script::new("a", ["t"]);
-    script.launch(&registry, waiting(100, 1000)).await;
+    let mut settings = waiting(100, 1000);
+    settings.breaker = Some(Breaker::OFF);
+    script.launch(&registry, settings).await;
     let up_again = async |attempts| {
         until("it is up again", || script.attempts() == attempts && state_of(&registry, "a") == ProviderState::Up)
             .await;

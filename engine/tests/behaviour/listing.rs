@@ -25,6 +25,24 @@ async fn a_change_of_tools_is_listed_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_that_is_removed_in_mid_call_finishes_that_call_and_what_is_disabled_stays_so() {
+    let registry = ToolRegistry::new(limits(|_| ()));
+    let script = Script::new("a", ["t", "secret"]);
+    script.launch(&registry, settings(|settings| settings.disabled_tools = vec!["secret".to_owned()])).await;
+    let running = call_with("c1", "t", &json!({"ms": 100}));
+    let running = registry.start(ToolBatch::new(vec![running])).await.unwrap();
+    until("the call is in flight", || status_of(&registry, "a").in_flight == 1).await;
+    script.set_tools(["secret", "new"]);
+    script.tools_changed();
+    until("the new tool is there", || registry.has_tool("new")).await;
+    assert!(!registry.has_tool("secret") && status_of(&registry, "a").in_flight == 1);
+    let gone = run_one(&registry, "t").await;
+    assert_eq!((gone.status, code_of(&gone)), (UnknownTool, Some(ErrorCode::ToolRemoved)));
+    assert!(gone.history_content().contains("was removed"));
+    assert_eq!(statuses(&running.outcome().await.unwrap()), [OK]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_change_during_a_listing_leads_to_a_second_one() {
     let registry = ToolRegistry::new(limits(|_| ()));
     let script = Script::new("a", ["one"]);

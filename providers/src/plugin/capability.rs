@@ -1,53 +1,26 @@
-//! Answers to capability requests.
+//! Answers to what plugins ask of their host: MaiBot's capabilities, and the names of other dialects beside them.
+//!
+//! [`CapabilityDesk`] takes one [`Ask`] at a time: it checks the plugin's permission, answers what belongs to the host
+//! (configuration, components, APIs of other plugins, rows, statistics of calls), and passes the rest on to the bot
+//! backend, whose answers it holds against the published table of reply keys (`docs/capabilities.md`).
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+mod api;
+mod ask;
+mod component;
+mod configuration;
+#[cfg(feature = "plugin-database")]
+mod database;
+mod desk;
+mod forward;
+mod hub;
+mod reply;
+mod simulate;
+mod statistics;
+mod table;
 
-use tokio::time::Instant;
-use toolyard::{HostCaller, HostPort, HostRequest, JsonText};
-
-/// One request of a plugin.
-#[derive(Clone, Debug)]
-pub(crate) struct Ask {
-    /// The provider's name.
-    pub(crate) plugin: Arc<str>,
-    pub(crate) plugin_id: Arc<str>,
-    pub(crate) name: String,
-    pub(crate) arguments: JsonText,
-    pub(crate) caller: Option<HostCaller>,
-    pub(crate) deadline: Instant,
-    pub(crate) allowed: Option<Arc<BTreeSet<String>>>,
-}
-
-/// Why a request is refused, in MaiBot's codes.
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-}
-
-/// Answers requests.
-#[derive(Debug)]
-pub(crate) struct CapabilityDesk {
-    host: Arc<dyn HostPort>,
-}
-
-// === impl CapabilityDesk ===
-
-impl CapabilityDesk {
-    pub(crate) fn new(host: Arc<dyn HostPort>) -> Self {
-        Self { host }
-    }
-
-    pub(crate) async fn answer(&self, ask: Ask) -> Result<JsonText, Refusal> {
-        let request = HostRequest {
-            capability: ask.name,
-            payload: ask.arguments,
-            provider: ask.plugin,
-            caller: ask.caller,
-            deadline: ask.deadline,
-        };
-        let answer = self.host.request(request).await;
-        answer.map_err(|failure| Refusal { code: "E_CAPABILITY_FAILED", message: failure.to_string() })
-    }
-}
+pub(crate) use ask::{Ask, Refusal};
+pub use desk::CapabilityConfig;
+pub(crate) use desk::CapabilityDesk;
+pub(crate) use hub::{ApiCall, Attachment, PluginLink};
+pub use hub::{DefinitionSource, PluginControl, PluginHub, ToolDefinition};
+pub use simulate::{SimulateError, SimulatedHost, SimulatedSend};

@@ -49,8 +49,6 @@ pub(crate) trait Dialect: Send + Sync + fmt::Debug + 'static {
 /// A plugin that is loaded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadedPlugin {
-    /// Its id, as its manifest says.
-    pub(crate) id: String,
     pub(crate) version: String,
     pub(crate) tools: Vec<ToolSpec>,
     pub(crate) remarks: Remarks,

@@ -94,13 +94,7 @@ impl Dialect for MaiBotDialect {
         document["name"] = json!(self.manifest.name);
         document["plugin_type"] = json!(self.manifest.plugin_type);
         document["needs"] = json!(self.manifest.plugins);
-        Ok(LoadedPlugin {
-            id: self.manifest.id.clone(),
-            version: self.manifest.version.to_string(),
-            tools,
-            remarks,
-            document,
-        })
+        Ok(LoadedPlugin { version: self.manifest.version.to_string(), tools, remarks, document })
     }
 
     fn call(&self, tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext) -> CallBody {

@@ -1,8 +1,10 @@
 //! One runner process: its start, its calls, its health, its end.
 
+mod api;
 mod calls;
 mod config;
 mod connector;
+mod gauges;
 mod handshake;
 mod link;
 mod log;
@@ -16,4 +18,5 @@ mod watchdog;
 pub use config::RunnerConfig;
 pub use connector::PluginConnector;
 pub(crate) use connector::{ReadDialect, Workshop};
+pub use gauges::describe_plugin_metrics;
 pub(crate) use package::RunnerPackage;

@@ -24,7 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Time for the rest of what a dead child wrote to be read.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// A running child. Dropping it ends the child and everything in its process group.
+/// A running child. Dropping it ends the child and everything in its process group, and,
+/// where it has limits, everything that it has started.
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
     pid: Option<u32>,
@@ -62,7 +63,6 @@ impl ChildProcess {
     ///
     /// # Errors
     /// As for [`ChildProcess::start`], and no socket can be made.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) async fn start_with_socket(spawner: &Spawner, spec: &CommandSpec) -> io::Result<(Self, UnixStream)> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -72,13 +72,11 @@ impl ChildProcess {
     }
 
     /// Its process id, which is its own only until it has ended.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn pid(&self) -> Option<u32> {
         self.pid
     }
 
     /// What it takes of the machine now. Nothing once it has ended.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn usage(&self) -> Option<ProcessUsage> {
         let has_ended = self.ended.borrow().is_some();
         if has_ended { None } else { ProcessUsage::of(self.pid?) }
@@ -100,9 +98,14 @@ impl ChildProcess {
 
     /// Ends the child and everything that it has started at once, without asking. [`ChildProcess::ended`] tells when
     /// they are gone.
-    #[allow(dead_code, reason = "for plugin runners")]
     pub(crate) fn kill_now(&self) {
         self.orders.kill.cancel();
+    }
+
+    /// Ends it and everything in its group without asking, and waits until that is done.
+    pub(crate) async fn kill(&self) {
+        self.kill_now();
+        self.ended().await;
     }
 
     fn own(mut started: Started, spec: &CommandSpec) -> Self {
@@ -120,9 +123,9 @@ impl ChildProcess {
         let (report, ended) = watch::channel(None);
         let owner = Owner { group: started.group, child: started.child, orders: orders.clone() };
         tokio::spawn(async move {
-            let status = owner.run().await;
+            let (status, limits_hit) = owner.run().await;
             drop(tokio::time::timeout(LAST_WORDS, async { while drains.join_next().await.is_some() {} }).await);
-            report.send_replace(Some(describe(status, &noise.last_words())));
+            report.send_replace(Some(describe(status, &limits_hit, &noise.last_words())));
         });
         Self { pid, orders, ended }
     }
@@ -145,18 +148,22 @@ struct Owner {
 // === impl Owner ===
 
 impl Owner {
-    async fn run(mut self) -> io::Result<ExitStatus> {
+    /// Waits for the end of the child and of everything that it has started. Gives the limits that were hit, too.
+    async fn run(mut self) -> (io::Result<ExitStatus>, Vec<String>) {
         let kill = self.orders.kill.clone();
         let ended = tokio::select! {
             biased;
             () = kill.cancelled() => None,
             ended = self.end_in_peace() => ended,
         };
-        if let Some(status) = ended {
-            return status;
-        }
-        self.group.signal(Signal::KILL);
-        self.child.wait().await
+        let status = match ended {
+            Some(status) => status,
+            None => {
+                self.group.signal(Signal::KILL);
+                self.child.wait().await
+            }
+        };
+        (status, self.group.end().await)
     }
 
     /// The child's end, by itself or by being asked to. Nothing when it did not listen.
@@ -177,10 +184,13 @@ impl Owner {
     }
 }
 
-fn describe(status: io::Result<ExitStatus>, last_words: &str) -> String {
-    let how = match status {
+fn describe(status: io::Result<ExitStatus>, limits_hit: &[String], last_words: &str) -> String {
+    let mut said = match status {
         Ok(status) => format!("its process ended with {status}"),
         Err(error) => format!("its process was lost: {error}"),
     };
-    if last_words.is_empty() { how } else { format!("{how}; it last wrote: {last_words}") }
+    for hit in limits_hit {
+        said = format!("{said}; {hit}");
+    }
+    if last_words.is_empty() { said } else { format!("{said}; it last wrote: {last_words}") }
 }

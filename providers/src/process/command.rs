@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::LAUNCH_COMMAND;
+use super::identity::{Choice, Ids, User, choose_identity};
+use super::launcher::{Errand, LaunchPlan};
+use super::{LAUNCH_COMMAND, ProcessLimits, RunAs};
 
 /// Variables that a child gets from the daemon's own environment. Everything else, secrets above all, stays out unless it
 /// is named.
@@ -32,6 +35,10 @@ const INHERITED: [&str; 17] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
+/// Of these, the variables that describe the daemon's user and nobody else.
+const OF_THE_USER: [&str; 7] =
+    ["HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"];
+
 /// A command with its environment.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,27 +57,90 @@ pub struct CommandSpec {
     /// Its working directory; the daemon's where absent.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
+    /// How much of the machine it may take. Where present, if only as `{}`, it runs in cgroups of its own where the system
+    /// has any, so that nothing that it started outlives it, and cannot gain rights.
+    #[serde(default)]
+    pub limits: Option<ProcessLimits>,
+    /// The user that it runs as, which only a daemon that is root can choose. Has the same effect as `limits = {}`, too.
+    #[serde(default)]
+    pub run_as: Option<RunAs>,
 }
 
 // === impl CommandSpec ===
 
 impl CommandSpec {
-    /// The command as the system takes it, started through `launcher` where there is one.
-    pub(super) fn build(&self, launcher: Option<&PathBuf>, stdin: Stdio) -> Command {
-        let mut command = match launcher {
-            Some(launcher) => {
-                let mut command = Command::new(launcher);
-                command.arg(LAUNCH_COMMAND).arg(std::process::id().to_string()).arg(&self.command);
-                command
+    /// Makes it fit for the program of a plugin in `folder`: with the limits of plugins where none are set, and with the
+    /// folder's owner as its user where the daemon is root and no user is set. Gives what people should know about it.
+    ///
+    /// # Errors
+    /// The user is not known or cannot be chosen, or the folder cannot be looked at.
+    pub(crate) fn confine(&mut self, folder: &Path) -> io::Result<Option<String>> {
+        self.limits = Some(self.limits.unwrap_or_default().or(ProcessLimits::plugin()));
+        let configured = self.run_as.as_ref().map(RunAs::resolve).transpose()?;
+        let choice = choose_identity(configured, Ids::of_this_process(), Ids::of_owner(folder)?);
+        match choice.map_err(io::Error::other)? {
+            Choice::Same => self.run_as = None,
+            Choice::Other(ids) => self.run_as = Some(ids.into()),
+            Choice::Root => {
+                self.run_as = None;
+                let folder = folder.display();
+                return Ok(Some(format!(
+                    "it runs as root; give {folder} to another user, or set run_as = \"user\" for it"
+                )));
             }
-            None => Command::new(&self.command),
-        };
+        }
+        Ok(None)
+    }
+
+    /// Whether it is kept apart from the rest of the system.
+    pub(super) fn is_confined(&self) -> bool {
+        self.limits.is_some() || self.run_as.is_some()
+    }
+
+    /// The command as the system takes it, without a launcher.
+    ///
+    /// # Errors
+    /// It has limits or a user, which only a launcher can set.
+    pub(super) fn build(&self, stdin: Stdio) -> io::Result<Command> {
+        if self.is_confined() {
+            return Err(io::Error::other("limits and run_as need a launcher"));
+        }
+        let mut command = Command::new(&self.command);
+        self.set_up(&mut command, stdin, None);
+        Ok(command)
+    }
+
+    /// The command as the system takes it, started through `launcher`, in these cgroups, with these limits besides.
+    ///
+    /// # Errors
+    /// Its user is not known.
+    pub(super) fn build_launched(
+        &self,
+        stdin: Stdio,
+        launcher: &Path,
+        cgroups: Vec<PathBuf>,
+        limits: ProcessLimits,
+    ) -> io::Result<Command> {
+        let run_as = self.run_as.as_ref().map(RunAs::resolve).transpose()?;
+        let no_new_privileges = self.is_confined();
+        let plan = LaunchPlan { parent: std::process::id(), cgroups, limits, run_as, no_new_privileges };
+        let mut command = Command::new(launcher);
+        command.arg(LAUNCH_COMMAND).arg(serde_json::to_string(&Errand::Become(plan))?).arg(&self.command);
+        self.set_up(&mut command, stdin, run_as);
+        Ok(command)
+    }
+
+    fn set_up(&self, command: &mut Command, stdin: Stdio, run_as: Option<Ids>) {
         command.args(&self.args).env_clear();
-        let inherited = INHERITED.into_iter().chain(self.inherit_env.iter().map(String::as_str));
+        let is_fitting = |name: &&str| run_as.is_none() || !OF_THE_USER.contains(name);
+        let inherited = INHERITED.into_iter().filter(is_fitting).chain(self.inherit_env.iter().map(String::as_str));
         for name in inherited {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
+        }
+        if let Some(user) = run_as.and_then(|ids| User::with_id(ids.uid)) {
+            command.env("HOME", user.home).env("USER", &user.name).env("LOGNAME", &user.name);
         }
         command.envs(&self.env);
         if let Some(cwd) = &self.cwd {
@@ -78,7 +148,6 @@ impl CommandSpec {
         }
         command.process_group(0).kill_on_drop(true);
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
     }
 
     /// `text` without the values of the command's own variables.
@@ -105,5 +174,27 @@ mod tests {
         let spec = CommandSpec { command: "x".into(), env, ..CommandSpec::default() };
         assert_eq!(spec.redact("bad token s3cret-value"), "bad token ***");
         assert!(!format!("{spec:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn limits_and_a_user_can_be_configured_and_misspelt_ones_are_refused() {
+        let read = serde_json::from_str::<CommandSpec>;
+        let spec = read(r#"{"command": "x", "limits": {"open_files": 9}, "run_as": "1000:100"}"#).unwrap();
+        assert_eq!(spec.limits.unwrap().open_files, Some(9));
+        assert_eq!(spec.run_as.unwrap().resolve().unwrap(), Ids { uid: 1000, gid: 100 });
+        assert!(!read(r#"{"command": "x"}"#).unwrap().is_confined());
+        assert!(read(r#"{"command": "x", "limits": {"open_flies": 9}}"#).is_err());
+        assert!(read(r#"{"command": "x", "run_as": ":"}"#).is_err());
+    }
+
+    #[test]
+    fn a_plugins_program_keeps_the_limits_that_are_set_and_gets_the_others() {
+        let folder = std::env::temp_dir();
+        let limits = Some(ProcessLimits { processes: Some(3), ..ProcessLimits::default() });
+        let mut spec = CommandSpec { command: "x".into(), limits, ..CommandSpec::default() };
+        let warning = spec.confine(&folder).unwrap();
+        assert_eq!(spec.limits.unwrap(), ProcessLimits { processes: Some(3), ..ProcessLimits::plugin() });
+        let is_root = Ids::of_this_process().uid == 0;
+        assert_eq!(warning.is_some_and(|text| text.contains("run_as")), is_root, "the folder is root's");
     }
 }

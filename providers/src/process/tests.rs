@@ -1,21 +1,25 @@
 //! Children that are real processes.
 
 mod ends;
+mod limits;
 mod pipes;
+mod remains;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{ChildProcess, CommandSpec, Spawner};
+use super::cgroup::Cgroup;
+use super::hierarchy::Hierarchy;
+use super::{ChildProcess, CommandSpec, ProcessLimits, Spawner};
 
 /// Longer than any end may take: both grace times and a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// `examples/launcher.rs`, which `cargo test` builds beside the tests.
+/// `examples/launcher.rs`. Cargo builds it with the tests, but not when it is asked for only some of them.
 fn launcher() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let launcher = tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples/launcher");
-    assert!(launcher.exists(), "{} is missing: run `cargo test` without `--lib`", launcher.display());
+    assert!(launcher.exists(), "{} is missing: `cargo build --example launcher` makes it", launcher.display());
     launcher
 }
 
@@ -25,6 +29,19 @@ fn spawner() -> Spawner {
 
 fn shell(script: &str) -> CommandSpec {
     CommandSpec { command: "sh".to_owned(), args: vec!["-c".to_owned(), script.to_owned()], ..CommandSpec::default() }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this system lets the tests make cgroups that limit memory and processes.
+fn has_cgroups() -> bool {
+    static PROBES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let probe = PROBES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let limits = ProcessLimits::plugin();
+    let cgroup = Cgroup::create(&Hierarchy::all(), &format!("toolyard-probe-{}-{probe}", std::process::id()), limits);
+    cgroup.remaining_limits() == ProcessLimits { memory_bytes: None, processes: None, ..limits }
 }
 
 async fn end_of(child: &ChildProcess) -> String {

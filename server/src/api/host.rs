@@ -18,6 +18,18 @@ pub(super) async fn only_loopback(request: Request, next: Next) -> Response {
     Problem::new(StatusCode::FORBIDDEN, "request.host", "the Host header must name a loopback address").into_response()
 }
 
+/// Refuses pages in browsers, which need no answer to take a backend's requests away from it.
+pub(super) async fn only_programs(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let is_from_a_page = headers.contains_key(header::ORIGIN)
+        || headers.get("sec-fetch-site").is_some_and(|site| site != "none" && site != "same-origin");
+    if is_from_a_page {
+        let detail = "this address is for the bot backend, not for pages in browsers";
+        return Problem::new(StatusCode::FORBIDDEN, "request.origin", detail).into_response();
+    }
+    next.run(request).await
+}
+
 fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,

@@ -82,6 +82,7 @@ impl From<RegistryError> for Problem {
     fn from(error: RegistryError) -> Self {
         let (status, code) = match &error {
             RegistryError::UnknownProvider(_) => (StatusCode::NOT_FOUND, "provider.unknown"),
+            RegistryError::StartFailed { .. } => (StatusCode::BAD_GATEWAY, "provider.start_failed"),
             RegistryError::InvalidName(_) => (StatusCode::BAD_REQUEST, "request.invalid"),
             RegistryError::DuplicateBatch(_) => (StatusCode::CONFLICT, "batch.duplicate"),
             RegistryError::TooManyBatches(_) => (StatusCode::TOO_MANY_REQUESTS, "limit.batches"),

@@ -1,14 +1,13 @@
-//! Tools and providers.
+//! Tools.
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use toolyard::{DefinitionForm, ToolExecutionContext};
 
 use super::Shared;
@@ -39,9 +38,4 @@ pub(super) async fn list(
     };
     let written = shared.heavy.run(define).await??;
     Ok(([(header::CONTENT_TYPE, "application/json")], written).into_response())
-}
-
-/// Every provider with its state.
-pub(super) async fn providers(State(shared): State<Arc<Shared>>) -> Json<Value> {
-    Json(json!({"providers": shared.app.registry.providers()}))
 }

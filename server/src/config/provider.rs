@@ -1,14 +1,15 @@
 //! `[[providers]]`: what all providers have in common, and what each kind has of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolyard::{NameForm, ProviderSettings};
-use toolyard_providers::{McpConfig, ScriptedConfig};
+use toolyard::{Breaker, NameForm, ProviderSettings};
+use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
-pub(super) const COMMON_KEYS: [&str; 12] = [
+pub(super) const COMMON_KEYS: [&str; 13] = [
     "name",
     "kind",
     "required",
@@ -19,9 +20,19 @@ pub(super) const COMMON_KEYS: [&str; 12] = [
     "start_timeout_ms",
     "drain_ms",
     "close_timeout_ms",
+    "breaker",
     "disabled_tools",
     "strict_output",
 ];
+
+/// The manifest of an xbot plugin says how long its activation may take, up to 5 minutes; this only catches what hangs
+/// around it.
+const XBOT_START: Duration = Duration::from_secs(310);
+/// Time for an xbot plugin's process to end once it was asked to.
+const XBOT_END: Duration = Duration::from_secs(5);
+
+/// Time for a plugin's process to end once it has given back what it holds.
+const RUNNER_END: Duration = Duration::from_secs(5);
 
 /// One provider.
 #[derive(Debug)]
@@ -39,7 +50,11 @@ pub(crate) enum ProviderKindConfig {
     Builtin,
     Demo,
     Scripted(ScriptedConfig),
+    Http(HttpConfig),
     Mcp(McpConfig),
+    MaiBot(MaiBotConfig, Box<RunnerConfig>),
+    LenBot(Box<LenBotConfig>, Box<RunnerConfig>),
+    Xbot(XbotConfig),
 }
 
 /// What all providers have in common.
@@ -58,10 +73,22 @@ pub(super) struct CommonConfig {
     start_timeout_ms: Option<u64>,
     drain_ms: Option<u64>,
     close_timeout_ms: Option<u64>,
+    breaker: Option<BreakerConfig>,
     #[serde(default)]
     disabled_tools: Vec<String>,
     #[serde(default)]
     strict_output: bool,
+}
+
+/// When a provider that breaks again and again is left alone for a while. Absent keys have the engine's defaults.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BreakerConfig {
+    /// In a row; 0 switches the breaker off.
+    failures: Option<u32>,
+    open_ms: Option<u64>,
+    max_open_ms: Option<u64>,
+    reset_after_ms: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -70,7 +97,13 @@ pub(super) enum KindName {
     Builtin,
     Demo,
     Scripted,
+    Http,
     Mcp,
+    #[serde(rename = "maibot")]
+    MaiBot,
+    #[serde(rename = "lenbot")]
+    LenBot,
+    Xbot,
 }
 
 /// For kinds without keys of their own.
@@ -85,17 +118,44 @@ impl ProviderConfig {
         Self { name: common.name.clone(), required: common.required, kind, common }
     }
 
-    /// How the registry is to treat it. MCP tools carry their provider's name unless configured otherwise.
+    /// Paths in a configuration are relative to its folder.
+    pub(super) fn in_folder(&mut self, folder: &Path) {
+        match &mut self.kind {
+            ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
+            ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::Mcp(_) => {}
+        }
+    }
+
+    /// How the registry is to treat it. HTTP and MCP tools carry their provider's name unless configured otherwise.
     pub(crate) fn settings(&self) -> ProviderSettings {
         let common = &self.common;
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
-            ProviderKindConfig::Mcp(_) => NameForm::Qualified,
-            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => NameForm::Bare,
+            ProviderKindConfig::Http(_) | ProviderKindConfig::Mcp(_) => NameForm::Qualified,
+            ProviderKindConfig::Builtin
+            | ProviderKindConfig::Demo
+            | ProviderKindConfig::Scripted(_)
+            | ProviderKindConfig::MaiBot(..)
+            | ProviderKindConfig::LenBot(..)
+            | ProviderKindConfig::Xbot(_) => NameForm::Bare,
         });
+        if let ProviderKindConfig::Xbot(config) = &self.kind {
+            settings.start_timeout = XBOT_START;
+            settings.close_timeout = Duration::from_millis(config.deactivate_grace_ms) + XBOT_END;
+        }
+        if let ProviderKindConfig::MaiBot(_, runner) | ProviderKindConfig::LenBot(_, runner) = &self.kind {
+            settings.close_timeout = Duration::from_millis(runner.unload_ms) + RUNNER_END;
+        }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);
+        settings.breaker = common.breaker.map(BreakerConfig::read);
         settings.strict_output = common.strict_output;
         if let Some(max_queued) = common.max_queued {
             settings.max_queued = max_queued;
@@ -104,6 +164,21 @@ impl ProviderConfig {
         set_millis(&mut settings.drain, common.drain_ms);
         set_millis(&mut settings.close_timeout, common.close_timeout_ms);
         settings
+    }
+}
+
+// === impl BreakerConfig ===
+
+impl BreakerConfig {
+    fn read(self) -> Breaker {
+        let usual = Breaker::default();
+        let time = |configured: Option<u64>, usual| configured.map_or(usual, Duration::from_millis);
+        Breaker {
+            failures: self.failures.unwrap_or(usual.failures),
+            open: time(self.open_ms, usual.open),
+            max_open: time(self.max_open_ms, usual.max_open),
+            reset_after: time(self.reset_after_ms, usual.reset_after),
+        }
     }
 }
 

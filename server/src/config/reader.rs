@@ -4,13 +4,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-use toolyard_providers::McpConfig;
+use toolyard_providers::{McpConfig, RunnerConfig};
 
 use super::Config;
+use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
-const SECTIONS: [&str; 4] = ["server", "limits", "policy", "providers"];
+const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -44,6 +45,8 @@ impl Reader<'_> {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
+                "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
+                "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
                 other => {
                     let hint = nearest(other, SECTIONS.into_iter())
@@ -56,6 +59,25 @@ impl Reader<'_> {
             self.errors.push(ConfigError { place: None, section: "server".to_owned(), message });
         }
         config
+    }
+
+    /// A table with a `kind`, or the kind alone.
+    fn backend(&mut self, value: Section<'_>) -> Option<BackendConfig> {
+        let span = value.span();
+        let table = match value.into_inner() {
+            DeValue::Table(table) => table,
+            kind => DeTable::from_iter([(key(KIND_KEY, &span), Spanned::new(span.clone(), kind))]),
+        };
+        let (kind, rest): (DeTable<'_>, DeTable<'_>) =
+            table.into_iter().partition(|(key, _)| key.get_ref().as_ref() == KIND_KEY);
+        let BackendKind { kind } = self.section("backend", Spanned::new(span.clone(), DeValue::Table(kind)))?;
+        let rest = Spanned::new(span, DeValue::Table(rest));
+        match kind {
+            BackendKindName::None => self.section("backend", rest).map(|NoSettings {}| BackendConfig::None),
+            BackendKindName::Simulate => self.section("backend", rest).map(BackendConfig::Simulate),
+            BackendKindName::Http => self.section("backend", rest).map(BackendConfig::Http),
+            BackendKindName::Events => self.section("backend", rest).map(BackendConfig::Events),
+        }
     }
 
     fn providers(&mut self, value: Section<'_>) -> Vec<ProviderConfig> {
@@ -99,9 +121,31 @@ impl Reader<'_> {
             KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
+            KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
+            KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+            KindName::LenBot => {
+                let (own, runner) = self.runner(&section, rest);
+                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
+            }
+            KindName::MaiBot => {
+                let (own, runner) = self.runner(&section, rest);
+                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))
+            }
         };
         Some(ProviderConfig::new(common?, kind?))
+    }
+
+    /// The keys of a plugin's process apart from those of its kind.
+    fn runner<'i>(&mut self, section: &str, rest: Section<'i>) -> (Section<'i>, Option<Box<RunnerConfig>>) {
+        let span = rest.span();
+        let DeValue::Table(table) = rest.into_inner() else {
+            return (Spanned::new(span, DeValue::Table(DeTable::new())), None);
+        };
+        let (runner, own): (DeTable<'_>, DeTable<'_>) =
+            table.into_iter().partition(|(key, _)| RunnerConfig::KEYS.contains(&key.get_ref().as_ref()));
+        let runner = self.section(section, Spanned::new(span.clone(), DeValue::Table(runner)));
+        (Spanned::new(span, DeValue::Table(own)), runner.map(Box::new))
     }
 
     /// Reads one table. Every key that nobody knows is reported, not only the first.
@@ -133,6 +177,11 @@ impl Reader<'_> {
     fn error(&mut self, span: std::ops::Range<usize>, section: &str, message: String) {
         self.errors.push(ConfigError::at(self.text, Some(span), section, message));
     }
+}
+
+/// A key as if it were written there.
+fn key<'i>(name: &'static str, span: &std::ops::Range<usize>) -> Spanned<std::borrow::Cow<'i, str>> {
+    Spanned::new(span.clone(), name.into())
 }
 
 /// Takes the key out that an error points at, so that reading can go on behind it.

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 type Found = (Option<(usize, usize)>, String, String);
@@ -51,6 +53,20 @@ fn keys_of_a_tool_are_checked_too() {
 }
 
 #[test]
+fn keys_of_a_plugin_are_checked_and_it_gets_the_time_that_its_manifest_may_ask_for() {
+    let found = errors("[[providers]]\nname = \"p\"\nkind = \"xbot\"\npath = \"p\"\ncomand = \"x\"\n");
+    assert!(found[0].2.contains("did you mean `command`"), "{}", found[0].2);
+    assert!(errors("[[providers]]\nname = \"p\"\nkind = \"xbot\"\n")[0].2.contains("missing key `path`"));
+    let read = |extra: &str| {
+        let text = format!("[[providers]]\nname = \"p\"\nkind = \"xbot\"\npath = \"p\"\n{extra}");
+        reader::read("test.toml", &text).unwrap().providers[0].settings()
+    };
+    assert!(read("").start_timeout > Duration::from_secs(300));
+    assert_eq!(read("start_timeout_ms = 10").start_timeout, Duration::from_millis(10));
+    assert_eq!(read("deactivate_grace_ms = 1000").close_timeout, Duration::from_secs(6));
+}
+
+#[test]
 fn syntax_errors_and_double_names_say_where() {
     assert_eq!(errors("[server\n")[0].0.unwrap().0, 1);
     let twice = "[[providers]]\nname = \"a\"\nkind = \"demo\"\n[[providers]]\nname = \"a\"\nkind = \"demo\"\n";
@@ -61,4 +77,71 @@ fn syntax_errors_and_double_names_say_where() {
 fn addresses_that_can_be_reached_from_outside_are_refused() {
     let found = errors("[server]\nlisten = \"0.0.0.0:7700\"\n");
     assert!(found[0].2.contains("loopback"), "{}", found[0].2);
+}
+
+fn backend(section: &str) -> BackendConfig {
+    reader::read("test.toml", section).unwrap().backend
+}
+
+#[test]
+fn a_backend_is_a_table_or_only_its_kind() {
+    assert!(matches!(backend(""), BackendConfig::None));
+    assert!(matches!(backend("backend = \"simulate\"\n"), BackendConfig::Simulate(_)));
+    let BackendConfig::Events(events) = backend("[backend]\nkind = \"events\"\nconnect_grace_ms = 1500\n") else {
+        panic!("not events")
+    };
+    assert_eq!((events.max_in_flight.get(), events.connect_grace().as_millis()), (256, 1500));
+    let http = "[backend]\nkind = \"http\"\nurl = \"http://127.0.0.1:1/x?token=abc\"\nsecret = { env = \"S\" }\n";
+    let BackendConfig::Http(http) = backend(http) else { panic!("not http") };
+    assert_eq!((http.max_in_flight.get(), http.max_response_bytes), (256, 4 << 20));
+    assert!(!format!("{http:?}").contains("abc"), "{http:?}");
+}
+
+#[test]
+fn mistakes_in_a_backend_are_found_with_their_places() {
+    let found = errors("[backend]\nkind = \"http\"\nurll = \"http://a/\"\nsercet = { env = \"A\" }\n");
+    assert_eq!((found[0].0, found[1].0), (Some((3, 1)), Some((4, 1))), "{found:#?}");
+    assert!(found[0].2.contains("did you mean `url`") && found[1].2.contains("did you mean `secret`"), "{found:#?}");
+    let mut wrong = Vec::new();
+    for (section, place, message) in [
+        ("kind = \"htpp\"", (2, 8), "did you mean `http`"),
+        ("url = \"http://a/\"", (1, 1), "missing key `kind`"),
+        ("kind = \"events\"\nurl = \"http://a/\"", (3, 1), "unknown key `url`"),
+        ("kind = \"events\"\nconnect_grace_ms = 600001", (3, 20), "connect_grace_ms: must be 0 to 600000"),
+        ("kind = \"events\"\nmax_in_flight = 0", (3, 17), "nonzero"),
+        ("kind = \"http\"\nsecret = { env = \"A\" }", (1, 1), "missing key `url`"),
+        ("kind = \"http\"\nurl = \"http://a/\"\nsecret = { env = \"A\", file = \"b\" }", (4, 10), "{ env = "),
+        ("kind = \"http\"\nurl = \"http://a/\"\nsecret = \"pw\"", (4, 10), "never written here"),
+        ("kind = \"http\"\nurl = \"ftp://a/\"\nsecret = { env = \"A\" }", (3, 7), "http://"),
+        ("kind = \"http\"\nurl = \"http://me:pw@a/\"\nsecret = { env = \"A\" }", (3, 7), "no password"),
+    ] {
+        let found = errors(&format!("[backend]\n{section}\n"));
+        let is_right = found[0].0 == Some(place) && found[0].1 == "backend" && found[0].2.contains(message);
+        if !is_right || found[0].2.contains("pw") {
+            wrong.push((section, found));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(errors("backend = \"events!\"\n")[0].2.contains("did you mean `events`"));
+    assert!(errors("[backnd]\n")[0].2.contains("did you mean `backend`"));
+}
+
+#[test]
+fn what_a_plugin_document_may_reach_is_checked_with_its_place() {
+    let text = "[[providers]]\nname = \"c\"\nkind = \"http\"\nfile = \"c.toml\"\nallow_private = [\"10.0.0.0/99\"]\ntrustd = true\n";
+    let found = errors(text);
+    let places: Vec<_> = found.iter().map(|(place, _, _)| place.unwrap()).collect();
+    assert_eq!(places, [(5, 18), (6, 1)], "{found:#?}");
+    assert!(found[0].2.contains("10.0.0.0/99"), "{}", found[0].2);
+    assert!(found[1].2.contains("did you mean `trusted`"), "{}", found[1].2);
+}
+
+#[test]
+fn a_plugin_document_is_found_beside_the_configuration() {
+    let text = "[[providers]]\nname = \"c\"\nkind = \"http\"\nfile = \"plugins/c.toml\"\n";
+    let mut config = reader::read("test.toml", text).unwrap();
+    config.providers[0].in_folder(Path::new("/etc/toolyard"));
+    let ProviderKindConfig::Http(http) = &config.providers[0].kind else { panic!("another kind") };
+    assert_eq!(http.file, Path::new("/etc/toolyard/plugins/c.toml"));
+    assert_eq!(config.providers[0].settings().name_form, toolyard::NameForm::Qualified);
 }

@@ -1,6 +1,8 @@
 //! What a handler is given, how it is run, and what comes of what it returns.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use futures::future::join_all;
 use serde_json::{Value, json};

@@ -16,8 +16,12 @@ _TIMEOUTS = ("rpc_timeout_ms", "_timeout_ms", "timeout_ms")
 class Bridge:
     """What the SDK's context calls."""
 
-    def __init__(self, host: Host, apis_replaced: Callable[[list[Any]], None]) -> None:
+    def __init__(
+        self, host: Host, plugin_id: str, config: Callable[[], Any], apis_replaced: Callable[[list[Any]], None]
+    ) -> None:
         self._host = host
+        self._plugin_id = plugin_id
+        self._config = config
         self._apis_replaced = apis_replaced
 
     async def __call__(
@@ -34,7 +38,16 @@ class Bridge:
         if name == _REPLACE_DYNAMIC:
             # Before the request, so that the host knows them by the time that it answers.
             self._apis_replaced(list(arguments.get("apis") or []))
-        return await self._host.capability(name, arguments, timeout_ms)
+        answer = await self._host.capability(name, arguments, timeout_ms)
+        if self._is_own_config(name, arguments):
+            # The host has allowed it; it learns the configuration only once the plugin is loaded.
+            return {"success": True, "value": self._config()}
+        return answer
+
+    def _is_own_config(self, name: str, arguments: dict[str, Any]) -> bool:
+        if name == "config.get_all":
+            return True
+        return name == "config.get_plugin" and arguments.get("plugin_name") in (None, "", self._plugin_id)
 
 
 def _timeout(name: str, arguments: dict[str, Any], given: int | None) -> int | None:

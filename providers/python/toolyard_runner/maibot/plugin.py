@@ -16,7 +16,7 @@ from toolyard_runner.maibot import loader, packages
 from toolyard_runner.maibot.bridge import Bridge
 from toolyard_runner.maibot.component import Components
 from toolyard_runner.maibot.failure import load_error, named
-from toolyard_runner.maibot.portable import portable
+from toolyard_runner.maibot.portable import PortableError, portable
 
 MAX_THREADS = 32
 # Plugins that make their own list are asked for it after a call, this often at most.
@@ -116,7 +116,9 @@ class MaiBotDialect(Dialect):
                 path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise load_error("create", "the plugin's folders cannot be made", error) from error
-        self._instance._set_context(PluginContext(self._id, Bridge(self._host, self._apis_replaced), paths))
+        self._instance._set_context(
+            PluginContext(self._id, Bridge(self._host, self._id, self._portable_config, self._apis_replaced), paths)
+        )
 
     def _read_config(self) -> None:
         try:
@@ -168,10 +170,18 @@ class MaiBotDialect(Dialect):
             "legacy": loader.is_legacy(self._instance),
             "inactive": self._inactive,
             "components": [] if self._inactive is not None else self._components.document(),
+            "config": self._portable_config(),
             "config_reload_subscriptions": self._subscriptions,
             "warnings": self._warnings + self._file.warnings,
             **self._facts,
         }
+
+    def _portable_config(self) -> Any:
+        """What other plugins may be given of the configuration."""
+        try:
+            return portable(self._config, "config")
+        except PortableError:
+            return {}
 
     # === change ===
 
@@ -194,10 +204,10 @@ class MaiBotDialect(Dialect):
             raise
         if was_inactive is None and self._inactive is not None:
             await _finished(self._instance.on_unload())
-        if was_inactive != self._inactive:
-            self._tell()
-        else:
+        if was_inactive == self._inactive:
             self._relist()
+        # The configuration is part of what the host knows.
+        self._tell()
 
     def _use_config(self, config: dict[str, Any]) -> None:
         self._config = config

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use toolyard::{HostCaller, JsonText};
+use toolyard::{CallHold, HostCaller, JsonText};
 
 /// How a call ended in the plugin.
 #[derive(Debug)]
@@ -35,7 +35,10 @@ struct Waiting {
 /// On whose behalf a call runs, and how long.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
-    pub(super) host: HostCaller,
+    /// The tool or API that runs.
+    pub(super) what: Arc<str>,
+    /// Absent where a plugin calls another by itself.
+    pub(super) host: Option<HostCaller>,
     pub(super) deadline: Instant,
 }
 
@@ -43,6 +46,8 @@ pub(super) struct Caller {
 struct GivenUp {
     tool: Arc<str>,
     since: Instant,
+    /// Its handler still runs, so its place among the calls in flight is still taken.
+    _hold: Option<CallHold>,
 }
 
 // === impl Calls ===
@@ -68,22 +73,20 @@ impl Calls {
 
     /// Ends a call with what its plugin said. An answer that comes too late acknowledges the cancellation.
     pub(super) fn settle(&self, id: u64, reply: Reply) -> bool {
-        let waiting = {
+        let (waiting, given_up) = {
             let mut table = self.table();
-            table.given_up.remove(&id);
-            table.waiting.remove(&id)
+            (table.waiting.remove(&id), table.given_up.remove(&id))
         };
-        match waiting {
-            Some(waiting) => waiting.reply.send(reply).is_ok(),
-            None => false,
-        }
+        // Outside the lock: it gives its place back.
+        drop(given_up);
+        waiting.is_some_and(|waiting| waiting.reply.send(reply).is_ok())
     }
 
-    /// Gives a call up. Says whether the plugin has to be told.
-    pub(super) fn give_up(&self, id: u64) -> bool {
+    /// Gives a call up; it keeps its place until the plugin acknowledges. Says whether the plugin has to be told.
+    pub(super) fn give_up(&self, id: u64, hold: Option<CallHold>) -> bool {
         let mut table = self.table();
         let Some(waiting) = table.waiting.remove(&id) else { return false };
-        let given_up = GivenUp { tool: waiting.caller.host.tool, since: Instant::now() };
+        let given_up = GivenUp { tool: waiting.caller.what, since: Instant::now(), _hold: hold };
         table.given_up.insert(id, given_up);
         !table.closed
     }
@@ -101,16 +104,12 @@ impl Calls {
 
     /// The runner is gone: every call ends now, and none can be added.
     pub(super) fn close(&self) {
-        let mut table = self.table();
-        table.closed = true;
-        table.waiting.clear();
-        table.given_up.clear();
-    }
-
-    /// Calls that wait, and calls that were given up and still run.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        let table = self.table();
-        (table.waiting.len(), table.given_up.len())
+        let left = {
+            let mut table = self.table();
+            table.closed = true;
+            (std::mem::take(&mut table.waiting), std::mem::take(&mut table.given_up))
+        };
+        drop(left);
     }
 
     fn table(&self) -> std::sync::MutexGuard<'_, Table> {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::process::{ProcessLimits, RunAs};
+
 /// How a plugin's process is run; the same keys for every kind of plugin that has a runner.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,6 +18,11 @@ pub struct RunnerConfig {
     pub env: BTreeMap<String, String>,
     /// Further variables that it gets from the daemon's environment.
     pub inherit_env: Vec<String>,
+    /// How much of the machine it may take. Default 1 GiB of memory, 128 processes and threads, 1,024 open files, 1 GiB a
+    /// file.
+    pub limits: Option<ProcessLimits>,
+    /// The user that it runs as, which only a daemon that is root can choose. Default the owner of the plugin's folder.
+    pub run_as: Option<RunAs>,
     /// Where the plugin keeps its data; `data` in its folder where absent.
     pub data_dir: Option<PathBuf>,
     /// Least level of its log lines that are passed on. Default `info`.
@@ -38,12 +45,34 @@ pub struct RunnerConfig {
 
 // === impl RunnerConfig ===
 
+impl RunnerConfig {
+    /// Every key, for readers that take a runner's keys apart from those of a kind of plugin.
+    pub const KEYS: [&str; 14] = [
+        "python",
+        "env",
+        "inherit_env",
+        "limits",
+        "run_as",
+        "data_dir",
+        "log_level",
+        "watch",
+        "health_interval_ms",
+        "health_timeout_ms",
+        "cancel_grace_ms",
+        "unload_ms",
+        "max_frame_bytes",
+        "max_requests",
+    ];
+}
+
 impl Default for RunnerConfig {
     fn default() -> Self {
         Self {
             python: "python3".to_owned(),
             env: BTreeMap::new(),
             inherit_env: Vec::new(),
+            limits: None,
+            run_as: None,
             data_dir: None,
             log_level: "info".to_owned(),
             watch: true,
@@ -72,5 +101,21 @@ impl RunnerConfig {
 
     pub(super) fn unload(&self) -> Duration {
         Duration::from_millis(self.unload_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_known_and_no_other_is() {
+        let read = |text: &str| serde_json::from_str::<RunnerConfig>(text).map_err(|error| error.to_string());
+        let error = read(r#"{"pyhton": "x"}"#).unwrap_err();
+        for key in RunnerConfig::KEYS {
+            assert!(error.contains(&format!("`{key}`")), "{key} is not read: {error}");
+        }
+        assert_eq!(error.matches('`').count() / 2, RunnerConfig::KEYS.len() + 1, "{error}");
+        assert_eq!(read("{}").unwrap().python, "python3");
     }
 }

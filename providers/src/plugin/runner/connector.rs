@@ -1,6 +1,7 @@
 //! PluginConnector: starts a plugin's process and loads the plugin.
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
+use super::api::ApiLink;
 use super::handshake::{self, Frames};
 use super::link::Link;
 use super::provider::{PluginProvider, Shared};
@@ -16,7 +18,7 @@ use super::reader;
 use super::requests::{Asker, RequestLimits, Requests};
 use super::watchdog::{self, Pulse};
 use super::{RunnerConfig, RunnerPackage, watch};
-use crate::plugin::capability::CapabilityDesk;
+use crate::plugin::capability::{Attachment, CapabilityDesk};
 use crate::plugin::dialect::Dialect;
 use crate::plugin::wire::{self, LoadRequest};
 use crate::process::{ChildProcess, CommandSpec, Spawner};
@@ -60,17 +62,19 @@ impl PluginConnector {
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
         let dialect = (self.read)().map_err(down)?;
         let token = uuid::Uuid::new_v4().simple().to_string();
-        let command = self.command(&token);
+        let command = self.command(&token).map_err(|error| down(error.to_string()))?;
         let started = ChildProcess::start_with_socket(&self.workshop.spawner, &command).await;
         let (child, socket) =
             started.map_err(|error| down(format!("`{}` cannot be started: {error}", self.config.python)))?;
+        tracing::debug!(provider = %self.name, pid = child.pid(), "a plugin's process has started");
         let (reading, writing) = socket.into_split();
         let (link, outbox) = Link::new();
         let link = Arc::new(link);
         let writer = Arc::clone(&link);
         let writer = own(async move { writer.write(outbox, writing).await });
         let mut frames = handshake::frames(reading, self.config.max_frame_bytes);
-        let requests = self.requests(&*dialect);
+        let attachment = self.attach(&*dialect, &link)?;
+        let requests = self.requests(&*dialect, &attachment);
         let document = tokio::select! {
             biased;
             loaded = self.load(&*dialect, &token, &mut frames, &link, &requests) => loaded,
@@ -80,8 +84,11 @@ impl PluginConnector {
             Ok(document) => document,
             Err(failure) => return Err(self.explain(failure, &child).await),
         };
+        let (document, config) = reader::with_config_apart(document);
         let plugin = dialect.read(&document).map_err(down)?;
-        let shared = Arc::new(Shared::new(Arc::clone(&self.name), dialect, self.config.clone(), link, child, plugin));
+        attachment.describe(&plugin, config);
+        let name = Arc::clone(&self.name);
+        let shared = Arc::new(Shared::new(name, dialect, self.config.clone(), link, child, plugin, attachment));
         Ok(Arc::new(self.provider(&shared, writer, frames, requests)))
     }
 
@@ -124,27 +131,43 @@ impl PluginConnector {
         PluginProvider { shared: Arc::clone(shared), tasks: Mutex::new(tasks) }
     }
 
-    fn requests(&self, dialect: &dyn Dialect) -> Requests {
-        let asker =
-            Asker { provider: Arc::clone(&self.name), plugin_id: dialect.id().into(), allowed: dialect.capabilities() };
+    fn attach(&self, dialect: &dyn Dialect, link: &Arc<Link>) -> Result<Attachment, ToolFailure> {
+        let link = ApiLink { link: Arc::clone(link), max_frame_bytes: self.config.max_frame_bytes };
+        let attached = self.workshop.desk.hub().attach(&self.name, dialect.id(), Arc::new(link));
+        attached.map_err(|full| down(full.to_string()))
+    }
+
+    fn requests(&self, dialect: &dyn Dialect, attachment: &Attachment) -> Requests {
+        let asker = Asker {
+            provider: Arc::clone(&self.name),
+            plugin_id: dialect.id().into(),
+            incarnation: attachment.incarnation(),
+            allowed: dialect.capabilities(),
+        };
         let RunnerConfig { max_requests, max_frame_bytes, .. } = self.config;
         Requests::new(asker, Arc::clone(&self.workshop.desk), RequestLimits { max_requests, max_frame_bytes })
     }
 
-    fn command(&self, token: &str) -> CommandSpec {
+    fn command(&self, token: &str) -> io::Result<CommandSpec> {
         let mut env = self.config.env.clone();
         env.insert("PYTHONPATH".to_owned(), self.workshop.package.path().to_string_lossy().into_owned());
         env.insert("PYTHONUNBUFFERED".to_owned(), "1".to_owned());
         env.insert("PYTHONIOENCODING".to_owned(), "utf-8:backslashreplace".to_owned());
         env.insert("TOOLYARD_RUNNER_TOKEN".to_owned(), token.to_owned());
         env.insert("TOOLYARD_RUNNER_MAX_FRAME".to_owned(), self.config.max_frame_bytes.to_string());
-        CommandSpec {
+        let mut command = CommandSpec {
             command: self.config.python.clone(),
             args: vec!["-m".to_owned(), "toolyard_runner".to_owned()],
             env,
             inherit_env: self.config.inherit_env.clone(),
             cwd: Some(self.path.clone()),
+            limits: self.config.limits,
+            run_as: self.config.run_as.clone(),
+        };
+        if let Some(warning) = command.confine(&self.path)? {
+            tracing::warn!(provider = %self.name, "{warning}");
         }
+        Ok(command)
     }
 
     fn data_dir(&self) -> PathBuf {

@@ -7,6 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
+use toolyard::CallHold;
 
 use super::calls::Calls;
 use crate::plugin::wire;
@@ -62,8 +63,8 @@ impl Link {
     }
 
     /// Gives a call up and has the runner told. Never waits.
-    pub(super) fn cancel(&self, id: u64) {
-        if self.calls.give_up(id) {
+    pub(super) fn cancel(&self, id: u64, hold: Option<CallHold>) {
+        if self.calls.give_up(id, hold) {
             self.cancels.lock().unwrap_or_else(PoisonError::into_inner).push(id);
             self.cancelled.notify_one();
         }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{
     CallContext, ErrorCode, HostCaller, InvokeResult, ProviderEvent, ProviderKind, Reason, Remarks,
@@ -14,6 +15,7 @@ use toolyard::{
 use super::RunnerConfig;
 use super::calls::{Caller, Reply};
 use super::link::Link;
+use crate::plugin::capability::Attachment;
 use crate::plugin::dialect::{Dialect, LoadedPlugin};
 use crate::plugin::wire;
 use crate::process::ChildProcess;
@@ -35,6 +37,8 @@ pub(super) struct Shared {
     pub(super) link: Arc<Link>,
     pub(super) child: ChildProcess,
     pub(super) plugin: ArcSwap<LoadedPlugin>,
+    /// Its place among the plugins that are up.
+    pub(super) attachment: Attachment,
     pub(super) changed: Notify,
     pub(super) outdated: Outdated,
     pub(super) unloaded: Notify,
@@ -48,8 +52,9 @@ pub(super) struct Outdated {
 }
 
 /// Gives a call up unless it has been answered.
-struct CancelOnDrop<'a> {
+pub(super) struct CancelOnDrop<'a> {
     link: &'a Link,
+    context: Option<&'a CallContext>,
     id: u64,
     armed: bool,
 }
@@ -64,6 +69,7 @@ impl Shared {
         link: Arc<Link>,
         child: ChildProcess,
         plugin: LoadedPlugin,
+        attachment: Attachment,
     ) -> Self {
         Self {
             name,
@@ -72,6 +78,7 @@ impl Shared {
             link,
             child,
             plugin: ArcSwap::from_pointee(plugin),
+            attachment,
             changed: Notify::new(),
             outdated: Outdated::default(),
             unloaded: Notify::new(),
@@ -91,7 +98,8 @@ impl PluginProvider {
             tool: Arc::clone(&tool.name),
             context: Arc::clone(context.execution()),
         };
-        let Some((id, answer)) = link.calls.add(Caller { host, deadline: context.deadline() }) else {
+        let caller = Caller { what: Arc::clone(&tool.name), host: Some(host), deadline: context.deadline() };
+        let Some((id, answer)) = link.calls.add(caller) else {
             return Err(ToolFailure::not_sent(ErrorCode::ProviderCrashed, "its process is gone"));
         };
         let frame = wire::call(id, &tool.name, &body);
@@ -105,9 +113,10 @@ impl PluginProvider {
             let message = "too many calls wait for the plugin, which does not take them";
             return Err(ToolFailure::not_sent(ErrorCode::LimitInFlight, message));
         }
-        let mut cancel = CancelOnDrop { link, id, armed: true };
-        let reply = answer.await;
-        cancel.armed = false;
+        let begun = Instant::now();
+        let reply = CancelOnDrop::wait(link, Some(&context), id, answer).await;
+        let returned = matches!(reply, Ok(Reply::Returned(_)));
+        self.shared.attachment.record_call(&tool.name, returned, begun.elapsed());
         match reply {
             Ok(Reply::Returned(value)) => Ok(dialect.result(tool, value)),
             Ok(Reply::Raised { kind, message, detail }) => {
@@ -145,13 +154,18 @@ impl ToolProvider for PluginProvider {
     }
 
     fn availability(&self, tool: &ToolSpec, context: &ToolAvailabilityContext<'_>) -> Option<Reason> {
-        self.shared.dialect.availability(tool, context)
+        let Shared { dialect, attachment, .. } = &*self.shared;
+        dialect.availability(tool, context).or_else(|| {
+            let is_off = !attachment.is_enabled(&tool.name, context.stream_id);
+            is_off.then(|| Reason("a plugin has switched it off".to_owned()))
+        })
     }
 
     /// Lets the plugin give back what it holds, then ends its process.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            let Shared { link, config, child, unloaded, .. } = &*self.shared;
+            let Shared { link, config, child, unloaded, attachment, .. } = &*self.shared;
+            attachment.leave();
             if link.try_send(wire::unload()) {
                 tokio::select! {
                     () = unloaded.notified() => {}
@@ -202,10 +216,25 @@ impl Outdated {
 
 // === impl CancelOnDrop ===
 
+impl<'a> CancelOnDrop<'a> {
+    /// Waits for the answer to a call. Dropping the future gives the call up.
+    pub(super) async fn wait(
+        link: &'a Link,
+        context: Option<&'a CallContext>,
+        id: u64,
+        answer: oneshot::Receiver<Reply>,
+    ) -> Result<Reply, oneshot::error::RecvError> {
+        let mut cancel = Self { link, context, id, armed: true };
+        let reply = answer.await;
+        cancel.armed = false;
+        reply
+    }
+}
+
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if self.armed {
-            self.link.cancel(self.id);
+            self.link.cancel(self.id, self.context.map(CallContext::hold));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolyard::JsonText;
 
 use super::calls::Reply;
 use super::handshake::{self, Frames};
@@ -24,6 +25,7 @@ pub(super) async fn read(shared: Arc<Shared>, mut frames: Frames, requests: Requ
             Err(why) => break why,
         }
     };
+    shared.attachment.leave();
     shared.link.end(why);
 }
 
@@ -35,11 +37,11 @@ fn take(shared: &Shared, frame: FromRunner, requests: &Requests, pulse: &Pulse) 
         FromRunner::CapabilityCancel { id } => requests.cancel(id),
         FromRunner::Pong { id } => pulse.answered(id),
         FromRunner::Log(line) => log::forward(&shared.name, &line),
-        FromRunner::Changed(document) => change(shared, &document),
-        FromRunner::Configured { error: None, .. } => {
+        FromRunner::Changed(document) => change(shared, document),
+        FromRunner::Configured { error: None } => {
             tracing::info!(provider = %shared.name, "the plugin has taken its new configuration");
         }
-        FromRunner::Configured { error: Some(error), .. } => {
+        FromRunner::Configured { error: Some(error) } => {
             tracing::warn!(provider = %shared.name, error, "the plugin did not take its new configuration");
         }
         FromRunner::Unloaded => shared.unloaded.notify_one(),
@@ -57,9 +59,11 @@ fn settle(shared: &Shared, id: u64, reply: Reply) {
     }
 }
 
-fn change(shared: &Shared, document: &Value) {
-    match shared.dialect.read(document) {
+fn change(shared: &Shared, document: Value) {
+    let (document, config) = with_config_apart(document);
+    match shared.dialect.read(&document) {
         Ok(plugin) => {
+            shared.attachment.describe(&plugin, config);
             shared.plugin.store(Arc::new(plugin));
             shared.changed.notify_one();
         }
@@ -67,4 +71,10 @@ fn change(shared: &Shared, document: &Value) {
             tracing::warn!(provider = %shared.name, reason, "the plugin's new description cannot be used");
         }
     }
+}
+
+/// A plugin's configuration may hold secrets: it goes to the hub and into no description.
+pub(super) fn with_config_apart(mut document: Value) -> (Value, Option<JsonText>) {
+    let config = document.as_object_mut().and_then(|members| members.remove("config"));
+    (document, config.map(JsonText::from))
 }

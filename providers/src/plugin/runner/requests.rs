@@ -14,12 +14,16 @@ use crate::plugin::wire::{self, CapabilityFrame};
 
 /// How long a request may take that is nobody's call and names no time of its own.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longer wishes are cut to this.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Who asks.
 #[derive(Clone, Debug)]
 pub(super) struct Asker {
     pub(super) provider: Arc<str>,
     pub(super) plugin_id: Arc<str>,
+    /// Its place among the plugins that are up.
+    pub(super) incarnation: u64,
     /// What its manifest allows; absent where that is everything.
     pub(super) allowed: Option<Arc<BTreeSet<String>>>,
 }
@@ -76,7 +80,7 @@ impl Requests {
     /// Within a call, a request has as much time as the call has left.
     fn ask(&self, frame: CapabilityFrame, link: &Link) -> Ask {
         let caller = frame.call.and_then(|call| link.calls.caller(call));
-        let own = frame.timeout_ms.map(|millis| Instant::now() + Duration::from_millis(millis));
+        let own = frame.timeout_ms.map(|millis| Instant::now() + Duration::from_millis(millis).min(LONGEST_TIMEOUT));
         let outer = caller.as_ref().map(|caller| caller.deadline);
         let deadline = match (own, outer) {
             (Some(own), Some(outer)) => own.min(outer),
@@ -86,9 +90,10 @@ impl Requests {
         Ask {
             plugin: Arc::clone(&self.asker.provider),
             plugin_id: Arc::clone(&self.asker.plugin_id),
+            incarnation: Some(self.asker.incarnation),
             name: frame.name,
             arguments: frame.arguments,
-            caller: caller.map(|Caller { host, .. }| host),
+            caller: caller.and_then(|Caller { host, .. }| host),
             deadline,
             allowed: self.asker.allowed.clone(),
         }
@@ -99,7 +104,7 @@ async fn answer(desk: &CapabilityDesk, id: u64, ask: Ask, max_frame_bytes: usize
     let (name, deadline) = (ask.name.clone(), ask.deadline);
     let answered = match tokio::time::timeout_at(deadline, desk.answer(ask)).await {
         Ok(answered) => answered,
-        Err(_elapsed) => Err(Refusal { code: "E_TIMEOUT", message: format!("no answer to `{name}` in time") }),
+        Err(_elapsed) => Err(Refusal::timeout(format!("no answer to `{name}` in time"))),
     };
     match answered {
         Ok(value) if value.as_str().len() + 64 > max_frame_bytes => {

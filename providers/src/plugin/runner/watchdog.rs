@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
 
+use super::gauges::ProcessGauges;
 use super::provider::Shared;
 use crate::plugin::wire;
 
@@ -34,12 +35,15 @@ impl Pulse {
 /// Checks a runner's health again and again, and that cancelled handlers end, until it is aborted or the runner is ended.
 pub(super) async fn watch(shared: Arc<Shared>, pulse: Arc<Pulse>) {
     let (every, limit) = (shared.config.health_interval(), shared.config.health_timeout());
-    let mut reported = false;
+    let (mut reported, gauges) = (false, ProcessGauges::of(&shared.name));
     let mut ticks = interval(every.min(shared.config.cancel_grace().max(std::time::Duration::from_millis(50))));
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let (mut id, mut checked) = (0, Instant::now());
     loop {
         ticks.tick().await;
+        if let Some(usage) = shared.child.usage() {
+            gauges.set(&usage);
+        }
         if !reported && let Some(limit) = Instant::now().checked_sub(shared.config.cancel_grace()) {
             let stuck = shared.link.calls.stuck_since(limit);
             if let Some(tool) = stuck.first() {

@@ -18,7 +18,7 @@ pub(in crate::plugin) enum FromRunner {
     Capability(CapabilityFrame),
     CapabilityCancel { id: u64 },
     Pong { id: u64 },
-    Configured { id: u64, error: Option<String> },
+    Configured { error: Option<String> },
     Log(LogFrame),
     Changed(Value),
     Unloaded,
@@ -106,7 +106,7 @@ impl Members<'_> {
             "capability" => FromRunner::Capability(self.capability()?),
             "capability_cancel" => FromRunner::CapabilityCancel { id: self.id("capability_cancel")? },
             "pong" => FromRunner::Pong { id: self.id("pong")? },
-            "configured" => FromRunner::Configured { id: self.id("configured")?, error: self.error },
+            "configured" => FromRunner::Configured { error: self.error },
             "log" => FromRunner::Log(LogFrame {
                 level: self.level.unwrap_or_default(),
                 logger: self.logger.unwrap_or_default(),

@@ -6,8 +6,9 @@ use super::*;
 
 #[tokio::test]
 async fn a_socket_as_standard_input_carries_both_directions() {
+    let spawner = spawner();
     let script = "read line; echo \"got $line\" >&0; read line; echo \"and $line\" >&0; echo noise";
-    let (child, socket) = ChildProcess::start_with_socket(&spawner(), &shell(script)).await.unwrap();
+    let (child, socket) = ChildProcess::start_with_socket(&spawner, &shell(script)).await.unwrap();
     let (reader, mut writer) = socket.into_split();
     let mut lines = BufReader::new(reader).lines();
     writer.write_all(b"one\n").await.unwrap();

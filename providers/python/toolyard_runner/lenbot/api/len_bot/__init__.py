@@ -1,0 +1,1 @@
+"""LenBot's public plugin interface, as Toolyard provides it."""

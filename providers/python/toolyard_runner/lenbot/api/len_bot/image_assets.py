@@ -1,0 +1,3 @@
+"""Limits of pictures."""
+
+MAX_IMAGE_BYTES = 20 << 20

@@ -1,0 +1,1 @@
+"""Earlier names of the same modules."""

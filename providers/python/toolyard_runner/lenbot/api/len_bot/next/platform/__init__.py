@@ -1,0 +1,1 @@
+"""Earlier place of the message types."""

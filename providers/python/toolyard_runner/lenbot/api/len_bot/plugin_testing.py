@@ -1,0 +1,5 @@
+"""What plugins' own tests import."""
+
+from toolyard_runner.lenbot.testing import PluginTest
+
+__all__ = ["PluginTest"]

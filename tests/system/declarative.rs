@@ -1,0 +1,62 @@
+//! Declarative plugins in the daemon.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use toolyard_tests::Daemon;
+
+const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 13\r\nconnection: close\r\n\r\n{\"people\":12}";
+
+/// A service that gives every request the same answer.
+async fn service() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") && stream.read_buf(&mut head).await.is_ok_and(|read| read > 0) {}
+            stream.write_all(ANSWER.as_bytes()).await.ok();
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn the_daemon_runs_a_document_that_its_configuration_names() {
+    let address = service().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("canteen.toml");
+    let document = format!(
+        "plugin = \"canteen\"\ntitle = \"食堂\"\n[[tools]]\nname = \"crowd\"\ntitle = \"食堂拥挤度\"\n\
+         description = \"Gives the people.\"\neffect = \"read\"\nrequest = {{ url = \"http://{address}/\" }}\n"
+    );
+    std::fs::write(&file, document).unwrap();
+    let config = format!(
+        "[[providers]]\nname = \"canteen\"\nkind = \"http\"\nfile = \"{}\"\nallow_private = [\"{address}\"]\n\
+         [[providers]]\nname = \"shut\"\nkind = \"http\"\nfile = \"{0}\"\n\
+         [[providers]]\nname = \"gone\"\nkind = \"http\"\nfile = \"/nonexistent/gone.toml\"\n",
+        file.display()
+    );
+    let daemon = Daemon::start(&config).await;
+    let call = json!({"calls": [
+        {"call_id": "a", "tool": "canteen__crowd", "arguments": {}},
+        {"call_id": "b", "tool": "shut__crowd", "arguments": {}},
+    ]});
+    let mut document = json!(null);
+    for _ in 0..500 {
+        document = daemon.batch(&call).await.1;
+        if document["results"][0]["status"] == "ok" && document["results"][1]["status"] == "unknown_tool" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(document["results"][0]["tool_id"], "canteen.crowd", "{document:#}");
+    assert_eq!(document["results"][0]["status"], "ok", "{document:#}");
+    assert_eq!(document["results"][1]["status"], "unknown_tool", "{document:#}");
+    let providers = daemon.get("/v1/providers").await.1;
+    for said in ["/nonexistent/gone.toml", "\"kind\":\"http\"", "not on the public internet"] {
+        assert!(providers.contains(said), "{said}: {providers}");
+    }
+}
