@@ -42,7 +42,7 @@ pub(crate) struct Backend {
 enum Way {
     /// They are answered inside this process.
     Local(Arc<dyn HostPort>),
-    Http(HttpBackend),
+    Http(Box<HttpBackend>),
     Events(Arc<Channel>),
 }
 
@@ -70,7 +70,7 @@ impl Backend {
             }
             BackendConfig::Http(config) => {
                 let max_in_flight = config.max_in_flight.get();
-                (Way::Http(HttpBackend::new(config)?), max_in_flight)
+                (Way::Http(Box::new(HttpBackend::new(config)?)), max_in_flight)
             }
             BackendConfig::Events(config) => {
                 (Way::Events(Arc::new(Channel::new(config.connect_grace()))), config.max_in_flight.get())

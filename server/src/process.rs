@@ -38,6 +38,8 @@ pub fn hide_panic_messages() {
 /// Runs the command line to its end.
 pub fn run_command_line() -> ExitCode {
     let cli = Cli::parse();
+    // Before the first client: one that finds no provider of its cryptography cannot be made.
+    toolyard_providers::install_crypto_provider();
     let workers = std::thread::available_parallelism().map_or(MIN_WORKERS, |cores| cores.get().max(MIN_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
     match runtime {

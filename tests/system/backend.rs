@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};

@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolyard::{
-    CallResult, ErrorCode, HostPort, HostRequest, InvokeResult, JsonText, Limits, ProviderSettings, ProviderState,
-    ProviderStatus, RawArguments, ToolCall, ToolExecutionContext, ToolFailure, ToolRegistry,
+    CallResult, ErrorCode, HostPort, HostRequest, JsonText, Limits, ProviderSettings, ProviderState, ProviderStatus,
+    RawArguments, ToolCall, ToolExecutionContext, ToolFailure, ToolRegistry,
 };
 use toolyard_providers::{PluginHost, RunnerConfig, Spawner};
 use toolyard_tests::Environment;

@@ -10,7 +10,7 @@ use toolyard::CallStatus::{Cancelled, Timeout, ToolError, Unavailable};
 use toolyard::{Backoff, Breaker, CallResult, CancellationToken, ErrorCode, Executed, Locale, NameForm};
 use toolyard::{ProviderSettings, ProviderState, ToolBatch, ToolExecutionContext, ToolRegistry};
 
-use crate::fixture::{OK, Script, Start, batch, call_with, code_of, limits, ms, provider, registry, run, run_one};
+use crate::fixture::{OK, Script, Start, batch, call_with, code_of, ms, provider, registry, run, run_one};
 use crate::fixture::{saying, settings, state_of, status_of, statuses, timed, until};
 
 const fn seconds(n: u64) -> Duration {

@@ -1,6 +1,8 @@
 //! What a handler is given, how it is run, and what comes of what it returns.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -92,7 +94,7 @@ async fn a_successful_result_may_end_the_run() {
     let yard = Yard::with_plugin("tools").await;
     let stops = async |kind: &str| {
         let call = ToolCall::new("c1", "reply", RawArguments::from(&json!({"kind": kind})));
-        yard.registry.dispatch(ToolBatch::new(vec![call])).await.stop_after_execution
+        yard.registry.dispatch(ToolBatch::new(vec![call])).await.stop
     };
     assert!(stops("stop").await);
     assert!(!stops("failed_stop").await);

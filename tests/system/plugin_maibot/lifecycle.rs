@@ -41,7 +41,7 @@ async fn plugins_that_do_not_load_say_where_and_why() {
         (bare, &json!({}), "must override on_load(), on_unload(), on_config_update()"),
         (raising.as_str(), &json!({}), "ValueError: no key"),
         (exiting.as_str(), &json!({}), "SystemExit: 3"),
-        (leaving.as_str(), &json!({}), "7"),
+        (leaving.as_str(), &json!({}), "exit status: 7"),
         (fine.as_str(), &conflict, "the manifest asks for <2"),
         (fine.as_str(), &json!({"version": "1"}), "`version` `1` is no version"),
         (fine.as_str(), &json!({"manifest_version": 1}), "`manifest_version` is 1"),

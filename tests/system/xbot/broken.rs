@@ -1,6 +1,6 @@
 //! What a plugin does wrong costs the call that it does it to, and nobody else.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Plugins with request ids: many calls at once, and each fault is its own call's.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! One call at a time: waiting, leaving, and what a call that is given up costs.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use toolyard::Executed;
 

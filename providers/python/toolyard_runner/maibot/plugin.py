@@ -204,10 +204,10 @@ class MaiBotDialect(Dialect):
             raise
         if was_inactive is None and self._inactive is not None:
             await _finished(self._instance.on_unload())
-        if was_inactive != self._inactive or new != before:
-            self._tell()
-        else:
+        if was_inactive == self._inactive:
             self._relist()
+        # The configuration is part of what the host knows.
+        self._tell()
 
     def _use_config(self, config: dict[str, Any]) -> None:
         self._config = config

@@ -34,7 +34,6 @@ const REQUIRED: [&str; 10] = [
 #[derive(Clone, Debug)]
 pub(super) struct LenBotManifest {
     pub(super) name: String,
-    pub(super) version: String,
     pub(super) config: IndexMap<String, Declaration>,
     /// The whole manifest, for the runner.
     pub(super) document: Value,
@@ -119,7 +118,7 @@ impl LenBotManifest {
         if !problems.is_empty() {
             return Err(format!("{FILE}: {}", problems.join("; ")));
         }
-        Ok(Self { name: fields.name, version: fields.version, config: fields.config, document })
+        Ok(Self { name: fields.name, config: fields.config, document })
     }
 }
 

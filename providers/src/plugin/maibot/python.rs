@@ -10,7 +10,7 @@ pub(super) fn is_truthy(json: &str) -> bool {
         [open @ (b'[' | b'{'), inside @ .., close @ (b']' | b'}')] => {
             (*open, *close) != (b'[', b']') && (*open, *close) != (b'{', b'}') || !inside.trim_ascii().is_empty()
         }
-        [b'0'..=b'9' | b'-', ..] => json.parse::<f64>().map_or(true, |number| number != 0.0),
+        [b'0'..=b'9' | b'-', ..] => json.parse::<f64>() != Ok(0.0),
         _ => true,
     }
 }

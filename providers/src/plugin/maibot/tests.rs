@@ -36,7 +36,7 @@ fn a_loaded_plugin_has_its_tools_its_remarks_and_its_permissions() {
             {"name": "search", "type": "TOOL", "metadata": {"description": "搜索"}},
             {"name": "hello", "type": "COMMAND", "metadata": {}}]}))
         .unwrap();
-    assert_eq!((loaded.id.as_str(), loaded.version.as_str(), loaded.tools.len()), ("someone.search", "1.4.0", 1));
+    assert_eq!((dialect.id(), loaded.version.as_str(), loaded.tools.len()), ("someone.search", "1.4.0", 1));
     assert_eq!(loaded.tools[0].visibility, Some(Visibility::Visible));
     let warnings: Vec<&str> = loaded.remarks.warnings.iter().map(|warning| warning.message.as_str()).collect();
     assert_eq!(warnings.len(), 3, "{warnings:?}");

@@ -22,13 +22,19 @@ pub(super) fn command(config: &XbotConfig, manifest: &Manifest) -> Result<Comman
     if let Some(expected) = &manifest.sha256 {
         check(&folder, &program, expected)?;
     }
-    Ok(CommandSpec {
+    let mut command = CommandSpec {
         command: in_folder(&folder, &program.command).map_or(program.command, |path| path.display().to_string()),
         args: program.args,
         env: config.env.clone(),
         inherit_env: config.inherit_env.clone(),
-        cwd: Some(config.cwd.clone().unwrap_or(folder)),
-    })
+        cwd: Some(config.cwd.clone().unwrap_or_else(|| folder.clone())),
+        limits: config.limits,
+        run_as: config.run_as.clone(),
+    };
+    if let Some(warning) = command.confine(&folder).map_err(|error| error.to_string())? {
+        tracing::warn!(plugin = manifest.id, "{warning}");
+    }
+    Ok(command)
 }
 
 fn program(config: &XbotConfig, manifest: &Manifest) -> Program {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::process::{ProcessLimits, RunAs};
+
 /// One plugin of xbot, as configured. Relative paths are relative to the daemon's working directory.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +29,12 @@ pub struct XbotConfig {
     /// Its working directory. Default the plugin's folder.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
+    /// How much of the machine it may take. Default as for the other plugins.
+    #[serde(default)]
+    pub limits: Option<ProcessLimits>,
+    /// The user that it runs as, which only a daemon that is root can choose. Default the owner of the plugin's folder.
+    #[serde(default)]
+    pub run_as: Option<RunAs>,
     /// Bytes of one line, in either direction. Default 1 MiB, as in xbot.
     #[serde(default = "default_line")]
     pub max_line_bytes: usize,
@@ -50,6 +58,8 @@ impl XbotConfig {
             env: BTreeMap::new(),
             inherit_env: Vec::new(),
             cwd: None,
+            limits: None,
+            run_as: None,
             max_line_bytes: default_line(),
             prefix_descriptions: yes(),
             deactivate_grace_ms: default_grace(),
