@@ -2,6 +2,7 @@
 
 mod backend;
 mod error;
+mod folder;
 mod limits;
 mod provider;
 mod reader;
@@ -47,6 +48,7 @@ impl Config {
         let mut config = reader::read(&source, &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
+        config.providers = folder::expand_all(config.providers).map_err(|errors| ConfigErrors::new(&source, errors))?;
         Ok(config)
     }
 

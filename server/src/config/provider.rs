@@ -31,21 +31,27 @@ const XBOT_START: Duration = Duration::from_secs(310);
 /// Time for an xbot plugin's process to end once it was asked to.
 const XBOT_END: Duration = Duration::from_secs(5);
 
+/// LenBot gives its plugins 60 s to start, after they have been imported.
+const LENBOT_START: Duration = Duration::from_secs(90);
+/// LenBot gives its plugins 30 s to stop.
+pub(super) const LENBOT_UNLOAD_MS: u64 = 30_000;
 /// Time for a plugin's process to end once it has given back what it holds.
 const RUNNER_END: Duration = Duration::from_secs(5);
 
 /// One provider.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ProviderConfig {
     pub(crate) name: String,
     /// The daemon is not ready without it.
     pub(crate) required: bool,
+    /// It stands for the plugins of a folder.
+    pub(super) is_folder: bool,
     pub(crate) kind: ProviderKindConfig,
     common: CommonConfig,
 }
 
 /// What a kind of provider needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ProviderKindConfig {
     Builtin,
     Demo,
@@ -106,6 +112,15 @@ pub(super) enum KindName {
     Xbot,
 }
 
+// === impl KindName ===
+
+impl KindName {
+    /// Whether its providers are plugins in folders of their own.
+    pub(super) const fn is_plugin(self) -> bool {
+        matches!(self, Self::MaiBot | Self::LenBot | Self::Xbot)
+    }
+}
+
 /// For kinds without keys of their own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -115,7 +130,7 @@ pub(super) struct NoSettings {}
 
 impl ProviderConfig {
     pub(super) fn new(common: CommonConfig, kind: ProviderKindConfig) -> Self {
-        Self { name: common.name.clone(), required: common.required, kind, common }
+        Self { name: common.name.clone(), required: common.required, is_folder: false, kind, common }
     }
 
     /// Paths in a configuration are relative to its folder.
@@ -151,6 +166,9 @@ impl ProviderConfig {
         }
         if let ProviderKindConfig::MaiBot(_, runner) | ProviderKindConfig::LenBot(_, runner) = &self.kind {
             settings.close_timeout = Duration::from_millis(runner.unload_ms) + RUNNER_END;
+        }
+        if matches!(self.kind, ProviderKindConfig::LenBot(..)) {
+            settings.start_timeout = LENBOT_START;
         }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;

@@ -9,6 +9,8 @@ use toolyard_providers::{McpConfig, RunnerConfig};
 use super::Config;
 use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
+use super::folder::FOLDER_KEY;
+use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
 const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
@@ -116,8 +118,10 @@ impl Reader<'_> {
         let kind =
             common.get("kind").and_then(|kind| KindName::deserialize(ValueDeserializer::from(kind.clone())).ok());
         let common: Option<CommonConfig> = self.section(&section, Spanned::new(span.clone(), DeValue::Table(common)));
+        let kind = kind?;
+        let (rest, is_folder) = self.plugin_path(&section, kind, rest);
         let rest = Spanned::new(span, DeValue::Table(rest));
-        let kind = match kind? {
+        let kind = match kind {
             KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
             KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
@@ -125,26 +129,52 @@ impl Reader<'_> {
             KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
             KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
             KindName::LenBot => {
-                let (own, runner) = self.runner(&section, rest);
+                let (own, runner) = self.runner(&section, rest, LENBOT_UNLOAD_MS);
                 self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
             }
             KindName::MaiBot => {
-                let (own, runner) = self.runner(&section, rest);
+                let (own, runner) = self.runner(&section, rest, RunnerConfig::default().unload_ms);
                 self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))
             }
         };
-        Some(ProviderConfig::new(common?, kind?))
+        let mut provider = ProviderConfig::new(common?, kind?);
+        provider.is_folder = is_folder;
+        Some(provider)
+    }
+
+    /// A folder of plugins is read as a path, and remembered as a folder.
+    fn plugin_path<'i>(&mut self, section: &str, kind: KindName, mut rest: DeTable<'i>) -> (DeTable<'i>, bool) {
+        if !kind.is_plugin() {
+            return (rest, false);
+        }
+        let Some((key, folder)) = rest.remove_entry(FOLDER_KEY) else { return (rest, false) };
+        if rest.contains_key("path") {
+            self.error(key.span(), section, "give `path` for one plugin or `folder` for many, not both".to_owned());
+        } else {
+            rest.insert(Spanned::new(key.span(), "path".into()), folder);
+        }
+        (rest, true)
     }
 
     /// The keys of a plugin's process apart from those of its kind.
-    fn runner<'i>(&mut self, section: &str, rest: Section<'i>) -> (Section<'i>, Option<Box<RunnerConfig>>) {
+    fn runner<'i>(
+        &mut self,
+        section: &str,
+        rest: Section<'i>,
+        unload_ms: u64,
+    ) -> (Section<'i>, Option<Box<RunnerConfig>>) {
         let span = rest.span();
         let DeValue::Table(table) = rest.into_inner() else {
             return (Spanned::new(span, DeValue::Table(DeTable::new())), None);
         };
         let (runner, own): (DeTable<'_>, DeTable<'_>) =
             table.into_iter().partition(|(key, _)| RunnerConfig::KEYS.contains(&key.get_ref().as_ref()));
-        let runner = self.section(section, Spanned::new(span.clone(), DeValue::Table(runner)));
+        let has_own = runner.contains_key("unload_ms");
+        let mut runner: Option<RunnerConfig> =
+            self.section(section, Spanned::new(span.clone(), DeValue::Table(runner)));
+        if let (false, Some(runner)) = (has_own, &mut runner) {
+            runner.unload_ms = unload_ms;
+        }
         (Spanned::new(span, DeValue::Table(own)), runner.map(Box::new))
     }
 

@@ -145,3 +145,38 @@ fn a_plugin_document_is_found_beside_the_configuration() {
     assert_eq!(http.file, Path::new("/etc/toolyard/plugins/c.toml"));
     assert_eq!(config.providers[0].settings().name_form, toolyard::NameForm::Qualified);
 }
+
+#[test]
+fn a_folder_of_plugins_is_a_provider_for_each() {
+    let folder = tempfile::tempdir().unwrap();
+    for (plugin, file) in [
+        ("weather", "_manifest.json"),
+        ("dice", "_manifest.json"),
+        (".hidden", "_manifest.json"),
+        ("data", "_manifest.json"),
+        ("notes", "plugin.toml"),
+    ] {
+        std::fs::create_dir(folder.path().join(plugin)).unwrap();
+        std::fs::write(folder.path().join(plugin).join(file), "{}").unwrap();
+    }
+    let read = |providers: &str| {
+        let path = folder.path().join("toolyard.toml");
+        std::fs::write(&path, providers).unwrap();
+        Config::read(&path)
+    };
+    let many = "[[providers]]\nname = \"all\"\nkind = \"maibot\"\nfolder = \".\"\ndata_dir = \"/var/lib/x\"\n";
+    let config = read(many).unwrap();
+    let names: Vec<&str> = config.providers.iter().map(|provider| provider.name.as_str()).collect();
+    assert_eq!(names, ["dice", "weather"]);
+    let ProviderKindConfig::MaiBot(dice, runner) = &config.providers[0].kind else { panic!("another kind") };
+    assert_eq!((&dice.path, &runner.data_dir), (&folder.path().join("./dice"), &Some("/var/lib/x/dice".into())));
+    for (text, message) in [
+        (format!("{many}path = \"x\"\n"), "not both"),
+        (many.replace("\".\"", "\"nowhere\""), "nowhere"),
+        (format!("{many}[[providers]]\nname = \"dice\"\nkind = \"demo\"\n"), "there is a provider `dice` already"),
+        ("[[providers]]\nname = \"d\"\nkind = \"demo\"\nfolder = \"x\"\n".to_owned(), "unknown key `folder`"),
+    ] {
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
