@@ -21,6 +21,11 @@ pub(crate) trait Dialect: Send + Sync + fmt::Debug + 'static {
     /// The capabilities that the manifest allows; absent where all are.
     fn capabilities(&self) -> Option<Arc<BTreeSet<String>>>;
 
+    /// Ids of plugins that must be up before this one is loaded.
+    fn needs(&self) -> &[String] {
+        &[]
+    }
+
     /// What the dialect's Python side needs to know to load the plugin.
     fn options(&self) -> Value;
 

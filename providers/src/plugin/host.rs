@@ -9,7 +9,7 @@ use toolyard::HostPort;
 use super::capability::{CapabilityConfig, CapabilityDesk, PluginHub};
 use super::dialect::Dialect;
 use super::lenbot::{self, LenBotConfig, LenBotDialect};
-use super::maibot::{self, MaiBotConfig, MaiBotDialect};
+use super::maibot::{self, MaiBotConfig, MaiBotDialect, Neighbours};
 use super::runner::{PluginConnector, ReadDialect, RunnerConfig, RunnerPackage, Workshop};
 use crate::process::Spawner;
 
@@ -18,6 +18,7 @@ use crate::process::Spawner;
 #[derive(Clone, Debug)]
 pub struct PluginHost {
     workshop: Workshop,
+    neighbours: Arc<Neighbours>,
 }
 
 // === impl PluginHost ===
@@ -30,7 +31,7 @@ impl PluginHost {
     pub fn new(spawner: Arc<Spawner>, backend: Arc<dyn HostPort>) -> io::Result<Self> {
         let package = Arc::new(RunnerPackage::unpack()?);
         let desk = CapabilityDesk::new(backend, PluginHub::new(), CapabilityConfig::default());
-        Ok(Self { workshop: Workshop { spawner, package, desk } })
+        Ok(Self { workshop: Workshop { spawner, package, desk }, neighbours: Arc::default() })
     }
 
     /// The same host with other settings of what plugins may ask for.
@@ -45,12 +46,22 @@ impl PluginHost {
         self.workshop.desk.hub()
     }
 
-    /// A connector for one MaiBot plugin. Its manifest is read anew for each incarnation.
+    /// A connector for one MaiBot plugin. Its manifest is read now, so that plugins know of one another before the first
+    /// is loaded, and anew for each incarnation.
     pub fn maibot(&self, name: &str, config: MaiBotConfig, runner: RunnerConfig) -> PluginConnector {
         let path = absolute(&config.path);
-        let read: ReadDialect = Box::new(move || match MaiBotDialect::read(config.clone()) {
-            Ok(dialect) => Ok(Arc::new(dialect) as Arc<dyn Dialect>),
-            Err(error) => Err(error.to_string()),
+        let (provider, neighbours) = (name.to_owned(), Arc::clone(&self.neighbours));
+        let read = move || -> Result<Arc<dyn Dialect>, String> {
+            let dialect = MaiBotDialect::read(config.clone()).map_err(|error| error.to_string())?;
+            neighbours.learn(&provider, dialect.id(), dialect.needs());
+            Ok(Arc::new(dialect))
+        };
+        // Known before any of them is loaded. What is wrong with a manifest is told when it is.
+        drop(read());
+        let (provider, neighbours) = (name.to_owned(), Arc::clone(&self.neighbours));
+        let read: ReadDialect = Box::new(move || {
+            let dialect = read()?;
+            neighbours.objection(&provider).map_or(Ok(dialect), Err)
         });
         PluginConnector::new(name, maibot::KIND, path, runner, read, self.workshop.clone())
     }

@@ -5,6 +5,7 @@ mod arguments;
 mod component;
 mod config;
 mod manifest;
+mod neighbours;
 mod python;
 mod result;
 mod scope;
@@ -24,6 +25,7 @@ use arguments::Added;
 use component::Components;
 pub use config::MaiBotConfig;
 use manifest::{Manifest, ManifestError};
+pub(crate) use neighbours::Neighbours;
 pub use version::{Claim, Version};
 
 /// The kind of these providers.
@@ -56,6 +58,10 @@ impl MaiBotDialect {
 }
 
 impl Dialect for MaiBotDialect {
+    fn needs(&self) -> &[String] {
+        &self.manifest.plugins
+    }
+
     fn kind(&self) -> ProviderKind {
         KIND
     }

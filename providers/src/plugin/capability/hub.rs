@@ -207,6 +207,11 @@ impl PluginHub {
         newest
     }
 
+    /// Whether the plugin of this id is up.
+    pub(crate) fn is_up(&self, id: &str) -> bool {
+        self.up().iter().any(|plugin| *plugin.id == *id)
+    }
+
     /// A plugin that is up, by its id or its provider's name.
     pub(super) fn find(&self, name: &str) -> Option<Arc<PluginUp>> {
         self.up().into_iter().find(|plugin| *plugin.id == *name || *plugin.provider == *name)

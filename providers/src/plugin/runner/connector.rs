@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -61,6 +62,7 @@ impl PluginConnector {
 
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
         let dialect = (self.read)().map_err(down)?;
+        self.wait_for(dialect.needs()).await?;
         let token = uuid::Uuid::new_v4().simple().to_string();
         let command = self.command(&token).map_err(|error| down(error.to_string()))?;
         let started = ChildProcess::start_with_socket(&self.workshop.spawner, &command).await;
@@ -90,6 +92,23 @@ impl PluginConnector {
         let name = Arc::clone(&self.name);
         let shared = Arc::new(Shared::new(name, dialect, self.config.clone(), link, child, plugin, attachment));
         Ok(Arc::new(self.provider(&shared, writer, frames, requests)))
+    }
+
+    /// Waits until the plugins that this one needs are up.
+    async fn wait_for(&self, needs: &[String]) -> Result<(), ToolFailure> {
+        const PATIENCE: Duration = Duration::from_secs(20);
+        const LOOK: Duration = Duration::from_millis(50);
+        let hub = self.workshop.desk.hub();
+        for need in needs {
+            let is_up = async {
+                while !hub.is_up(need) {
+                    tokio::time::sleep(LOOK).await;
+                }
+            };
+            let waited = tokio::time::timeout(PATIENCE, is_up).await;
+            waited.map_err(|_elapsed| down(format!("it needs the plugin `{need}`, which is not up")))?;
+        }
+        Ok(())
     }
 
     async fn load(
@@ -176,7 +195,7 @@ impl PluginConnector {
 
     /// A process that broke off is about to end, and its end says more.
     async fn explain(&self, failure: ToolFailure, child: &ChildProcess) -> ToolFailure {
-        const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
+        const LAST_WORDS: Duration = Duration::from_millis(500);
         if failure.code != ErrorCode::ProviderProtocol {
             return failure;
         }
