@@ -7,6 +7,7 @@ mod builtin;
 mod plugin;
 mod process;
 mod scripted;
+mod watch;
 
 #[cfg(feature = "http")]
 mod http;

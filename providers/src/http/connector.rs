@@ -19,6 +19,7 @@ use super::provider::HttpProvider;
 use super::redact::Redactor;
 use super::resolve::{Guard, Resolver, SystemResolver};
 use super::secret::{Secrets, read_secrets};
+use crate::watch::{FileWatch, watched};
 
 /// A plugin document, as configured.
 #[derive(Clone, Debug, Deserialize)]
@@ -80,13 +81,14 @@ impl HttpConnector {
 
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
         let (name, config, resolver) = (self.name.clone(), self.config.clone(), Arc::clone(&self.resolver));
+        let watch = FileWatch::file(&config.file);
         let opened = tokio::task::spawn_blocking(move || open(name, &config, resolver)).await;
         let opened = opened.unwrap_or_else(|error| Err(format!("it could not be read: {error}")));
         let provider = opened.map_err(|reason| {
             let message = format!("{}: {reason}", self.config.file.display());
             ToolFailure::not_sent(ErrorCode::ProviderDown, message)
         })?;
-        Ok(Arc::new(provider))
+        Ok(watched(Arc::new(provider), watch))
     }
 }
 

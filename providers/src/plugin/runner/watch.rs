@@ -2,104 +2,31 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::provider::Shared;
 use crate::plugin::wire;
+use crate::watch::{Change, FileWatch};
 
-/// Files are written in several steps: nothing is done until they have been left alone for this long.
-const QUIET: Duration = Duration::from_millis(600);
-/// Changes that may wait; a plugin has to be loaded again once, however many there are.
-const QUEUE: usize = 256;
-/// Folders that are watched at most.
-const MAX_FOLDERS: usize = 512;
 /// Files that the plugin is made of, beside its Python files.
 const MANIFESTS: [&str; 3] = ["_manifest.json", "plugin.toml", "plugin.json"];
 /// The plugin's configuration.
 const CONFIG: &str = "config.toml";
-/// Folders with nothing of the plugin's own making in them.
-const FOREIGN: [&str; 4] = ["__pycache__", "node_modules", "venv", "site-packages"];
-
-/// What a change means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
-    Config,
-    Code,
-}
 
 /// Watches until it is aborted. A plugin that cannot be watched is told so in the log, and works all the same.
 pub(super) async fn watch(shared: Arc<Shared>, path: PathBuf, data_dir: PathBuf) {
-    let (tell, mut events) = mpsc::channel(QUEUE);
-    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        if let Ok(event) = event {
-            tell.try_send(event).ok();
-        }
-    });
-    let mut watcher = match watcher {
-        Ok(watcher) => watcher,
+    let watch = match FileWatch::folder(&path, Some(data_dir), Box::new(meaning)) {
+        Ok(watch) => watch,
         Err(error) => return tracing::warn!(provider = %shared.name, %error, "the plugin's files cannot be watched"),
     };
-    let mut folders = Folders { data_dir, watched: 0 };
-    folders.add(&mut watcher, &path);
-    while let Some(event) = events.recv().await {
-        let Some(mut change) = folders.take(&mut watcher, &event) else { continue };
-        while let Ok(Some(event)) = timeout(QUIET, events.recv()).await {
-            change = change.max(folders.take(&mut watcher, &event).unwrap_or(change));
-        }
-        match change {
+    loop {
+        match watch.changed().await {
             Change::Code => shared.outdated.tell("its files changed"),
             Change::Config => shared.link.send(wire::configure(0, "self", None, "")).await,
         }
     }
 }
 
-/// Which folders are watched.
-struct Folders {
-    data_dir: PathBuf,
-    watched: usize,
-}
-
-// === impl Folders ===
-
-impl Folders {
-    /// Watches a folder and those in it. Links are not followed.
-    fn add(&mut self, watcher: &mut RecommendedWatcher, folder: &Path) {
-        let mut waiting = vec![folder.to_owned()];
-        while let Some(folder) = waiting.pop() {
-            if self.watched >= MAX_FOLDERS || watcher.watch(&folder, RecursiveMode::NonRecursive).is_err() {
-                continue;
-            }
-            self.watched += 1;
-            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-            let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            waiting.extend(folders.map(|entry| entry.path()).filter(|path| self.is_own(path)));
-        }
-    }
-
-    fn is_own(&self, folder: &Path) -> bool {
-        let name = folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        folder != self.data_dir && !name.starts_with('.') && !FOREIGN.contains(&&*name)
-    }
-
-    /// What an event means. A new folder is watched from now on.
-    fn take(&mut self, watcher: &mut RecommendedWatcher, event: &Event) -> Option<Change> {
-        if matches!(event.kind, EventKind::Access(_) | EventKind::Modify(notify::event::ModifyKind::Metadata(_))) {
-            return None;
-        }
-        for path in &event.paths {
-            if path.is_dir() && self.is_own(path) && matches!(event.kind, EventKind::Create(_)) {
-                self.add(watcher, path);
-            }
-        }
-        event.paths.iter().filter_map(|path| change_of(path)).max()
-    }
-}
-
-fn change_of(path: &Path) -> Option<Change> {
+fn meaning(path: &Path) -> Option<Change> {
     let name = path.file_name()?.to_str()?;
     if name == CONFIG {
         return Some(Change::Config);
@@ -124,7 +51,7 @@ mod tests {
             ("plugin.cpython-311.pyc", None),
             ("data.sqlite3", None),
         ] {
-            assert_eq!(change_of(Path::new(name)), expected, "{name}");
+            assert_eq!(meaning(Path::new(name)), expected, "{name}");
         }
         assert!(Change::Code > Change::Config, "new code reads its configuration anyway");
     }
