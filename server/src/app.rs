@@ -15,7 +15,7 @@ use toolyard_providers::{ScriptedError, Spawner};
 
 use crate::backend::{Backend, BackendError};
 use crate::config::Config;
-use workshop::Workshop;
+use workshop::{Made, Workshop};
 
 /// A running engine and what its providers need.
 #[derive(Debug)]
@@ -57,8 +57,11 @@ impl App {
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
         let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins);
-        for provider in config.providers {
-            workshop.add(provider).await?;
+        // All before the first is started: plugins look at one another when they are.
+        let made: Result<Vec<Made>, AppError> =
+            config.providers.into_iter().map(|provider| workshop.make(provider)).collect();
+        for made in made? {
+            workshop.add(made).await?;
         }
         Ok(Self { registry, backend, policy: config.policy, required, _spawner: spawner })
     }

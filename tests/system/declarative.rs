@@ -60,3 +60,33 @@ async fn the_daemon_runs_a_document_that_its_configuration_names() {
         assert!(providers.contains(said), "{said}: {providers}");
     }
 }
+
+#[tokio::test]
+async fn a_changed_document_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("canteen.toml");
+    let document = |tool: &str| {
+        format!(
+            "plugin = \"canteen\"\ntitle = \"食堂\"\n[[tools]]\nname = \"{tool}\"\ntitle = \"食堂拥挤度\"\n\
+             description = \"Gives the people.\"\neffect = \"read\"\nrequest = {{ url = \"https://example.org/\" }}\n"
+        )
+    };
+    std::fs::write(&file, document("crowd")).unwrap();
+    let config = format!("[[providers]]\nname = \"canteen\"\nkind = \"http\"\nfile = \"{}\"\n", file.display());
+    let daemon = Daemon::start(&config).await;
+    let lists = async |tool: &str| {
+        for _ in 0..500 {
+            if daemon.get("/v1/tools").await.1.contains(&format!("canteen__{tool}")) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        false
+    };
+    assert!(lists("crowd").await);
+    // Editors write a new file and put it in the old one's place.
+    std::fs::write(folder.path().join("new"), document("menu")).unwrap();
+    std::fs::rename(folder.path().join("new"), &file).unwrap();
+    assert!(lists("menu").await);
+    assert!(!daemon.get("/v1/tools").await.1.contains("canteen__crowd"));
+}

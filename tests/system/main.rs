@@ -13,6 +13,7 @@ mod lifecycle;
 mod mcp;
 mod metrics;
 mod plugin_capabilities;
+mod plugin_folder;
 mod plugin_lenbot;
 mod plugin_maibot;
 mod providers;

@@ -228,3 +228,22 @@ async fn a_reload_starts_the_plugin_afresh_and_a_failed_one_keeps_the_old() {
     wait_until("the old process is gone", SOON, || !is_alive(&before)).await;
     host.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_changed_script_is_loaded_and_a_broken_manifest_changes_nothing() {
+    let host = Host::start(PLAIN).await;
+    let before = host.pid().await;
+    std::fs::write(host.folder.path().join("main.py"), format!("{PLAIN}\n# changed\n")).unwrap();
+    let fresh = async {
+        while host.pid().await == before {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(START, fresh).await.expect("the changed script was not loaded");
+    let after = host.pid().await;
+    let starts = host.status().starts;
+    std::fs::write(host.folder.path().join("plugin.json"), "{").unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!((host.pid().await, host.status().starts), (after, starts));
+    host.close().await;
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolyard::{HostPort, ToolProvider, ToolRegistry};
+use toolyard::{HostPort, ProviderConnector, ProviderSettings, ToolProvider, ToolRegistry};
 use toolyard_providers::{
     CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, XbotConnector, builtin_provider,
     scripted_provider,
@@ -22,6 +22,17 @@ pub(super) struct Workshop<'a> {
     plugins: Option<PluginHost>,
 }
 
+/// A provider that is made and not yet in service.
+pub(super) struct Made {
+    source: Source,
+    settings: ProviderSettings,
+}
+
+enum Source {
+    Standing(Arc<dyn ToolProvider>),
+    Launched(Arc<dyn ProviderConnector>),
+}
+
 // === impl Workshop ===
 
 impl<'a> Workshop<'a> {
@@ -34,37 +45,41 @@ impl<'a> Workshop<'a> {
         Self { registry, spawner, backend, capabilities, plugins: None }
     }
 
-    pub(super) async fn add(&mut self, provider: ProviderConfig) -> Result<(), AppError> {
+    /// Makes a provider, and starts nothing yet.
+    pub(super) fn make(&mut self, provider: ProviderConfig) -> Result<Made, AppError> {
         let settings = provider.settings();
         let name = provider.name;
-        let standing: Arc<dyn ToolProvider> = match provider.kind {
-            ProviderKindConfig::Builtin => Arc::new(builtin_provider()),
-            ProviderKindConfig::Demo => Arc::new(demo::demo_provider(&name)),
-            ProviderKindConfig::Scripted(config) => {
-                let made = scripted_provider(&name, config);
-                Arc::new(made.map_err(|source| AppError::Scripted { name: name.clone(), source })?)
-            }
-            ProviderKindConfig::Http(config) => {
-                return Ok(self.registry.launch(Arc::new(HttpConnector::new(name, config)), settings).await?);
-            }
+        let source = match provider.kind {
+            ProviderKindConfig::Builtin => Source::Standing(Arc::new(builtin_provider())),
+            ProviderKindConfig::Demo => Source::Standing(Arc::new(demo::demo_provider(&name))),
+            ProviderKindConfig::Scripted(config) => match scripted_provider(&name, config) {
+                Ok(made) => Source::Standing(Arc::new(made)),
+                Err(source) => return Err(AppError::Scripted { name, source }),
+            },
+            ProviderKindConfig::Http(config) => Source::launched(HttpConnector::new(name, config)),
             ProviderKindConfig::Mcp(config) => {
-                let connector = McpConnector::new(name, config, Arc::clone(self.spawner));
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+                Source::launched(McpConnector::new(name, config, Arc::clone(self.spawner)))
             }
             ProviderKindConfig::Xbot(config) => {
-                let connector = XbotConnector::new(name, config, Arc::clone(self.spawner));
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+                Source::launched(XbotConnector::new(name, config, Arc::clone(self.spawner)))
             }
             ProviderKindConfig::LenBot(config, runner) => {
-                let connector = self.plugins()?.lenbot(&name, *config, *runner);
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+                Source::launched(self.plugins()?.lenbot(&name, *config, *runner))
             }
             ProviderKindConfig::MaiBot(config, runner) => {
-                let connector = self.plugins()?.maibot(&name, config, *runner);
-                return Ok(self.registry.launch(Arc::new(connector), settings).await?);
+                Source::launched(self.plugins()?.maibot(&name, config, *runner))
             }
         };
-        Ok(self.registry.register(standing, settings).await?)
+        Ok(Made { source, settings })
+    }
+
+    /// Puts a provider into service, or begins to start it.
+    pub(super) async fn add(&self, made: Made) -> Result<(), AppError> {
+        match made.source {
+            Source::Standing(provider) => self.registry.register(provider, made.settings).await?,
+            Source::Launched(connector) => self.registry.launch(connector, made.settings).await?,
+        }
+        Ok(())
     }
 
     /// The first plugin makes it.
@@ -79,5 +94,13 @@ impl<'a> Workshop<'a> {
             self.plugins = Some(made);
         }
         self.plugins.as_ref().ok_or_else(|| AppError::Plugins(std::io::Error::other("no plugin host")))
+    }
+}
+
+// === impl Source ===
+
+impl Source {
+    fn launched(connector: impl ProviderConnector) -> Self {
+        Self::Launched(Arc::new(connector))
     }
 }
