@@ -16,6 +16,7 @@ mod plugin_capabilities;
 mod plugin_folder;
 mod plugin_lenbot;
 mod plugin_maibot;
+mod plugin_package;
 mod providers;
 mod workspace;
 mod xbot;
