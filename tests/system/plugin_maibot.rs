@@ -18,7 +18,7 @@ use toolyard::{
 use toolyard_providers::{PluginHost, RunnerConfig, Spawner};
 use toolyard_tests::Environment;
 
-const START: Duration = Duration::from_secs(60);
+pub(crate) const START: Duration = Duration::from_secs(60);
 /// The provider's name in all tests.
 const NAME: &str = "plugin";
 
@@ -128,7 +128,7 @@ impl HostPort for Bot {
 }
 
 /// Waits until a state is reached that has to be asked for.
-async fn until(what: &str, mut state: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut state: impl AsyncFnMut() -> bool) {
     const LIMIT: Duration = Duration::from_secs(20);
     let deadline = tokio::time::Instant::now() + LIMIT;
     while !state().await {
@@ -145,7 +145,7 @@ fn plugins() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("plugins/maibot")
 }
 
-fn copy_of(name: &str) -> TempDir {
+pub(crate) fn copy_of(name: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(plugins().join(name)).unwrap() {
         let path = entry.unwrap().path();

@@ -141,8 +141,7 @@ class Session:
         except NotJson as error:
             self._fail(ident, "not_json", str(error))
         except BaseException as error:  # noqa: BLE001 - a plugin that raises SystemExit ends its call, not its process
-            detail = "".join(traceback.format_exception(error))
-            self._fail(ident, "exception", str(error), f"{type(error).__name__}\n{detail}")
+            self._fail(ident, "exception", _text(error), f"{type(error).__name__}\n{_trace(error)}")
         finally:
             self._calls.pop(ident, None)
             self._cancelled.discard(ident)
@@ -189,8 +188,7 @@ class Session:
         except NotJson as error:
             self._failed("describe", f"the plugin's declarations cannot be written as JSON: {error}", "")
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises while it loads is told
-            detail = "".join(traceback.format_exception(error))
-            self._failed("load", f"{type(error).__name__}: {error}", detail)
+            self._failed("load", f"{type(error).__name__}: {_text(error)}", _trace(error))
         else:
             self._link.send(body)
 
@@ -201,7 +199,7 @@ class Session:
                 raise CallError("unloading", "the plugin is not loaded")
             await self._dialect.configure(message["scope"], message.get("config"), message.get("version") or "")
         except BaseException as caught:  # noqa: BLE001 - a plugin that refuses a configuration says why
-            error = str(caught) or type(caught).__name__
+            error = _text(caught) or type(caught).__name__
         self._say(type="configured", id=message["id"], error=error)
 
     async def _unload(self) -> None:
@@ -210,7 +208,7 @@ class Session:
             try:
                 await dialect.unload()
             except BaseException as error:  # noqa: BLE001 - it ends all the same
-                self.log("warning", f"the plugin could not be unloaded: {type(error).__name__}: {error}")
+                self.log("warning", f"the plugin could not be unloaded: {type(error).__name__}: {_text(error)}")
         self._say(type="unloaded")
         self._ended.set()
 
@@ -262,6 +260,21 @@ def _value(message: Message) -> Any:
     if message["type"] == "refusal":
         raise CapabilityError(message["code"], message["message"])
     return message["value"]
+
+
+def _text(error: BaseException) -> str:
+    """What an error says; its own code may fail at that, too."""
+    try:
+        return str(error)
+    except BaseException as another:  # noqa: BLE001 - the call must be answered all the same
+        return f"an error that cannot be written as text ({type(another).__name__})"
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except BaseException:  # noqa: BLE001 - as above
+        return ""
 
 
 def _leave() -> None:

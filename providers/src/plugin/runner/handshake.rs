@@ -9,8 +9,12 @@ use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 use toolyard::{ErrorCode, ToolFailure};
 
 use super::link::{Link, describe};
-use super::{log, requests};
+use super::log::{Gate, cut};
+use super::requests;
 use crate::plugin::wire::{self, FromRunner, PROTOCOL};
+
+/// Bytes of a sentence that a plugin may have said in its runner's name.
+pub(super) const SAID: usize = 4 << 10;
 
 /// The reading half of the connection to a runner.
 pub(super) type Frames = FramedRead<OwnedReadHalf, LengthDelimitedCodec>;
@@ -54,17 +58,19 @@ pub(super) async fn loaded(
     requests: &requests::Requests,
     name: &str,
 ) -> Result<Value, ToolFailure> {
+    let mut gate = Gate::default();
     loop {
         match next(frames).await.map_err(broken)? {
             FromRunner::Loaded(plugin) => return Ok(plugin),
             FromRunner::Failed { stage, message, detail } => {
+                let [stage, message, detail] = [&stage, &message, &detail].map(|said| cut(said, SAID));
                 if !detail.is_empty() {
                     tracing::warn!(provider = name, stage, detail, "the plugin did not load");
                 }
                 let message = format!("the plugin cannot be loaded ({stage}): {message}");
                 return Err(ToolFailure::not_sent(ErrorCode::ProviderDown, message));
             }
-            FromRunner::Log(line) => log::forward(name, &line),
+            FromRunner::Log(line) => gate.forward(name, &line),
             FromRunner::Capability(frame) => requests.begin(frame, link),
             FromRunner::CapabilityCancel { id } => requests.cancel(id),
             _ => {}

@@ -41,7 +41,14 @@ pub(super) struct Requests {
     asker: Asker,
     desk: Arc<CapabilityDesk>,
     limits: RequestLimits,
-    running: Arc<Mutex<HashMap<u64, AbortOnDropHandle<()>>>>,
+    running: Arc<Mutex<HashMap<u64, Request>>>,
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Request {
+    bytes: usize,
+    _task: AbortOnDropHandle<()>,
 }
 
 // === impl Requests ===
@@ -61,6 +68,13 @@ impl Requests {
             link.try_send(wire::refusal(id, "E_BACK_PRESSURE", &message));
             return;
         }
+        let bytes = frame.arguments.as_str().len();
+        let held: usize = running.values().map(|request| request.bytes).sum();
+        if held > 0 && held + bytes > self.limits.max_frame_bytes {
+            let message = format!("the arguments of the plugin's requests under way have {held} bytes already");
+            link.try_send(wire::refusal(id, "E_BACK_PRESSURE", &message));
+            return;
+        }
         let ask = self.ask(frame, link);
         let (desk, link, done) = (Arc::clone(&self.desk), Arc::clone(link), Arc::clone(&self.running));
         let max_frame_bytes = self.limits.max_frame_bytes;
@@ -69,7 +83,7 @@ impl Requests {
             link.send(frame).await;
             done.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         });
-        running.insert(id, AbortOnDropHandle::new(task));
+        running.insert(id, Request { bytes, _task: AbortOnDropHandle::new(task) });
     }
 
     /// Gives a request up.

@@ -13,6 +13,8 @@ use crate::plugin::wire;
 /// The answers to health checks.
 #[derive(Debug, Default)]
 pub(super) struct Pulse {
+    /// The check that is under way.
+    asked: AtomicU64,
     last: AtomicU64,
     came: Notify,
 }
@@ -20,9 +22,16 @@ pub(super) struct Pulse {
 // === impl Pulse ===
 
 impl Pulse {
+    /// An answer to a check that was not made counts for nothing.
     pub(super) fn answered(&self, id: u64) {
-        self.last.fetch_max(id, Ordering::Relaxed);
-        self.came.notify_one();
+        if id == self.asked.load(Ordering::Relaxed) {
+            self.last.store(id, Ordering::Relaxed);
+            self.came.notify_one();
+        }
+    }
+
+    fn ask(&self, id: u64) {
+        self.asked.store(id, Ordering::Relaxed);
     }
 
     async fn wait_for(&self, id: u64) {
@@ -57,6 +66,7 @@ pub(super) async fn watch(shared: Arc<Shared>, pulse: Arc<Pulse>) {
         }
         checked = Instant::now();
         id += 1;
+        pulse.ask(id);
         shared.link.try_send(wire::ping(id));
         if timeout(limit, pulse.wait_for(id)).await.is_err() {
             shared.link.end(format!("it did not answer a health check within {} ms", limit.as_millis()));

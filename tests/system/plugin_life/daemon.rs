@@ -1,0 +1,100 @@
+//! The daemon with plugins: how it starts, and what is left of it.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::Instant;
+use toolyard_tests::{Daemon, Environment, children_of};
+
+use crate::plugin_fleet::{QUIET, set_case};
+use crate::plugin_maibot::{copy_of, until};
+
+/// No process is left after this time.
+const GONE: Duration = Duration::from_secs(2);
+
+fn plugins(cases: &[(&str, Value)]) -> (Vec<TempDir>, String) {
+    let python = Environment::get().python;
+    let mut config = String::new();
+    let folders = cases.iter().map(|(name, case)| {
+        let folder = copy_of("hostile");
+        set_case(folder.path(), name, case.clone());
+        let path = folder.path();
+        config += &format!(
+            "[[providers]]\nname = \"{name}\"\nkind = \"maibot\"\npath = {path:?}\npython = {python:?}\n\
+             breaker = {{ failures = 0 }}\n\n"
+        );
+        folder
+    });
+    (folders.collect(), config)
+}
+
+async fn state(daemon: &Daemon, name: &str) -> Value {
+    let (_, document) = daemon.get(&format!("/v1/providers/{name}")).await;
+    serde_json::from_str::<Value>(&document).unwrap()["state"].clone()
+}
+
+async fn result_of(daemon: &Daemon, tool: &str, deed: &str, value: Value) -> Value {
+    let calls = json!([{"call_id": "c", "tool": tool, "arguments": {"deed": deed, "value": value}}]);
+    daemon.batch(&json!({"calls": calls})).await.1["results"][0].clone()
+}
+
+/// A daemon in the middle of everything: calls that run, a grandchild, a plugin that is still imported.
+async fn nothing_is_left(signal: Signal, limit: Duration) {
+    let cases = [
+        ("a", json!({})),
+        ("b", json!({"on_unload": {"deed": "block"}})),
+        ("c", json!({"at_import": {"deed": "block"}})),
+    ];
+    let (_folders, config) = plugins(&cases);
+    let mut daemon = Daemon::start(&config).await;
+    for name in ["a", "b"] {
+        until(name, async || state(&daemon, name).await == json!("up")).await;
+    }
+    assert_eq!(result_of(&daemon, "a", "grandchild", json!(null)).await["status"], "ok");
+    let calls = json!([{"call_id": "c", "tool": "a", "arguments": {"deed": "slow", "value": 3600}},
+        {"call_id": "d", "tool": "b", "arguments": {"deed": "block"}}]);
+    let (client, address) = (daemon.client.clone(), daemon.address.clone());
+    let in_flight = tokio::spawn(async move {
+        client.post(format!("{address}/v1/batches")).json(&json!({"calls": calls})).send().await
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let children = children_of(daemon.pid());
+    assert!(children.len() >= 4, "{children:?}");
+    daemon.signal(signal);
+    daemon.ended().await;
+    let ended = Instant::now();
+    until("the end of every child", async || children.iter().all(|child| !child.is_alive())).await;
+    println!("{signal:?}: every child was gone {:?} after the daemon", ended.elapsed());
+    assert!(ended.elapsed() < limit, "after {:?}", ended.elapsed());
+    in_flight.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_daemon_leaves_no_child() {
+    let _alone = QUIET.write().await;
+    nothing_is_left(Signal::KILL, GONE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_daemon_leaves_no_child() {
+    let _alone = QUIET.write().await;
+    nothing_is_left(Signal::TERM, GONE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_is_ready_while_a_plugin_is_still_imported() {
+    let _others = QUIET.read().await;
+    let mut cases = vec![("slow", json!({"at_import": {"deed": "block"}}))];
+    let names: Vec<String> = (1..=4).map(|number| format!("p{number}")).collect();
+    cases.extend(names.iter().map(|name| (name.as_str(), json!({}))));
+    let (_folders, config) = plugins(&cases);
+    let daemon = Daemon::start(&config).await;
+    for name in &names {
+        until(name, async || state(&daemon, name).await == json!("up")).await;
+        assert_eq!(result_of(&daemon, name, "answer", json!(1)).await["status"], "ok");
+    }
+    assert_eq!(state(&daemon, "slow").await, json!("starting"));
+    assert_eq!(daemon.get("/healthz").await.0, 200);
+}
