@@ -4,6 +4,7 @@
 mod arguments;
 mod component;
 mod config;
+mod handler;
 mod manifest;
 mod python;
 mod result;
@@ -23,7 +24,9 @@ use super::dialect::{CallBody, Dialect, LoadedPlugin};
 use arguments::Added;
 use component::Components;
 pub use config::MaiBotConfig;
+pub(crate) use handler::{HandlerFault, faults_of};
 use manifest::{Manifest, ManifestError};
+pub(crate) use result::STOP_NOT_BOOLEAN;
 pub use version::{Claim, Version};
 
 /// The kind of these providers.
