@@ -66,7 +66,9 @@ pub use provider::{
     Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,
     ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
-pub use registry::{ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning};
+pub use registry::{
+    ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning, UnavailableTool,
+};
 pub use result::{
     BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,
     RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,

@@ -24,7 +24,7 @@ use crate::gate;
 use crate::limits::Limits;
 use crate::metrics;
 use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Standing, ToolProvider};
-use crate::result::{BatchOutcome, CallResult, KeptResult};
+use crate::result::{BatchOutcome, CallError, CallResult, KeptResult};
 use crate::tool::ToolSpec;
 
 pub(crate) use breaker::{BreakerState, Probe};
@@ -57,6 +57,17 @@ pub struct ListedTool {
     /// Its declaration.
     #[serde(flatten)]
     pub spec: ToolSpec,
+}
+
+/// A tool that a model may not see in some context, and why.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct UnavailableTool {
+    /// The tool.
+    #[serde(flatten)]
+    pub tool: ListedTool,
+    /// What a call of it would be refused with.
+    pub reason: CallError,
 }
 
 // === impl ToolRegistry ===
@@ -143,20 +154,21 @@ impl ToolRegistry {
     /// The tools that a model may see in this context, sorted by model name.
     pub fn list_tools(&self, context: &ToolExecutionContext) -> Vec<ListedTool> {
         let table = self.engine.table.load();
-        table
-            .routes
-            .iter()
-            .enumerate()
+        let routes = table.routes.iter().enumerate();
+        routes
             .filter(|(_, route)| gate::may_list(&route.tool, context).is_ok())
-            .map(|(index, route)| ListedTool {
-                model_name: Arc::clone(&route.model_name),
-                given_name: match table.find(&route.tool.wanted_name) {
-                    Some(owner) if owner == index => Arc::clone(&route.tool.wanted_name),
-                    _ => Arc::clone(&route.model_name),
-                },
-                spec: route.tool.spec.clone(),
-            })
+            .map(|(index, route)| listed(&table, index, route))
             .collect()
+    }
+
+    /// The tools that are left out of [`ToolRegistry::list_tools`] in this context, with the reason for each.
+    pub fn unavailable_tools(&self, context: &ToolExecutionContext) -> Vec<UnavailableTool> {
+        let table = self.engine.table.load();
+        let refused = table.routes.iter().enumerate().filter_map(|(index, route)| {
+            let refusal = gate::may_list(&route.tool, context).err()?;
+            Some(UnavailableTool { tool: listed(&table, index, route), reason: refusal.error })
+        });
+        refused.collect()
     }
 
     /// The declaration of the tool with this model name.
@@ -258,5 +270,16 @@ impl ToolRegistry {
         self.actor.close().await;
         // A batch that its caller holds and does not poll cannot end.
         drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.tracker.wait()).await);
+    }
+}
+
+fn listed(table: &RoutingTable, index: usize, route: &Route) -> ListedTool {
+    ListedTool {
+        model_name: Arc::clone(&route.model_name),
+        given_name: match table.find(&route.tool.wanted_name) {
+            Some(owner) if owner == index => Arc::clone(&route.tool.wanted_name),
+            _ => Arc::clone(&route.model_name),
+        },
+        spec: route.tool.spec.clone(),
     }
 }

@@ -22,6 +22,7 @@ use toolyard::ProviderKind;
 
 pub use allow::{AllowRule, AllowRuleError};
 pub use client::install_crypto_provider;
+pub(crate) use connector::SECRET;
 pub use connector::{HttpConfig, HttpConnector};
 pub use document::{DocumentError, DocumentErrors, DocumentFormat, HttpPlugin, check_document};
 pub use resolve::{Resolver, SystemResolver};

@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod builtin;
+mod lint;
 mod plugin;
 mod process;
 mod scripted;
@@ -15,6 +16,7 @@ mod http;
 mod mcp;
 
 pub use builtin::builtin_provider;
+pub use lint::{Finding, FindingLevel, lint_plugin, lint_result};
 pub use plugin::{
     CapabilityConfig, Claim, DefinitionSource, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector,
     PluginControl, PluginHost, PluginHub, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend, SourceScope,
@@ -28,5 +30,7 @@ pub use http::{
     AllowRule, AllowRuleError, DocumentError, DocumentErrors, DocumentFormat, HttpConfig, HttpConnector, HttpPlugin,
     KIND as HTTP_KIND, Resolver, SystemResolver, check_document, install_crypto_provider,
 };
+#[cfg(feature = "http")]
+pub use lint::lint_document;
 #[cfg(feature = "mcp")]
 pub use mcp::{KIND as MCP_KIND, McpConfig, McpConnector};

@@ -4,6 +4,7 @@ mod dispatch;
 mod history;
 mod input;
 mod parse;
+mod plugin;
 mod reply;
 mod serve;
 mod starting;
@@ -32,7 +33,9 @@ const EXAMPLES: &str = "Examples:
   toolyard dispatch examples/openai-batch.json    run a recorded model reply and print its outcome
   toolyard parse examples/openai-batch.json       show its calls and what is mended in them, run nothing
   toolyard history --format anthropic chat.json   check a conversation for what vendors refuse, and repair it
-  toolyard tools --format anthropic               print the tools as a model sees them";
+  toolyard tools --format anthropic               print the tools as a model sees them
+  toolyard plugin new --dialect maibot dice       write a small working plugin
+  toolyard plugin check dice                      load it, show its tools and what could be better";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -46,6 +49,8 @@ enum Command {
     History(history::History),
     /// Prints the definitions of the tools.
     Tools(tools::Tools),
+    /// Writes and checks plugins.
+    Plugin(plugin::Plugin),
 }
 
 /// Which configuration to use.
@@ -84,6 +89,10 @@ impl Cli {
             Command::Parse(parse) => parse.run().await,
             Command::History(history) => history.run(),
             Command::Tools(tools) => tools.run().await,
+            Command::Plugin(plugin) => match plugin.run().await {
+                Ok(status) => return status,
+                Err(error) => Err(error),
+            },
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

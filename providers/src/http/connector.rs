@@ -21,6 +21,9 @@ use super::resolve::{Guard, Resolver, SystemResolver};
 use super::secret::{Secrets, read_secrets};
 use crate::watch::{FileWatch, watched};
 
+/// How the reason begins for which a tool without its secret is left out.
+pub(crate) const SECRET: &str = "its secret";
+
 /// A plugin document, as configured.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,7 +148,7 @@ fn assemble(
             .request
             .templates()
             .flat_map(|template| template.secrets())
-            .find_map(|name| missing.get(name).map(|reason| format!("its secret `{name}` is missing: {reason}")));
+            .find_map(|name| missing.get(name).map(|reason| format!("{SECRET} `{name}` is missing: {reason}")));
         let base = &tool.request.url.base;
         if let Some(reason) = secret.or_else(|| guard.check(base).err().map(|refused| refused.to_string())) {
             provider.remarks.rejected.push(RejectedTool { name: tool.spec.name.to_string(), reason });

@@ -4,6 +4,7 @@
 mod arguments;
 mod component;
 mod config;
+mod handler;
 mod manifest;
 mod neighbours;
 mod python;
@@ -24,8 +25,10 @@ use super::dialect::{CallBody, Dialect, LoadedPlugin};
 use arguments::Added;
 use component::Components;
 pub use config::MaiBotConfig;
+pub(crate) use handler::{HandlerFault, faults_of};
 use manifest::{Manifest, ManifestError};
 pub(crate) use neighbours::Neighbours;
+pub(crate) use result::STOP_NOT_BOOLEAN;
 pub use version::{Claim, Version};
 
 /// The kind of these providers.

@@ -24,13 +24,15 @@ class Handler:
     function: Callable[..., Any]
     accepts: frozenset[str]
     any: bool
+    # Those of `accepts` that have no default.
+    needs: frozenset[str] = frozenset()
 
     def takes(self, name: str) -> bool:
         return self.any or name in self.accepts
 
     def summary(self) -> dict[str, Any]:
         """For the document of the plugin."""
-        return {"name": self.name, "accepts": sorted(self.accepts), "any": self.any}
+        return {"name": self.name, "accepts": sorted(self.accepts), "any": self.any, "needs": sorted(self.needs)}
 
 
 def find(plugin: Any, kind: str, name: str, metadata: Mapping[str, Any]) -> Handler | None:
@@ -110,12 +112,14 @@ def _is_inherited(plugin: Any, attribute: str) -> bool:
 
 def _handler(name: str, function: Callable[..., Any]) -> Handler:
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return Handler(name, function, frozenset(), True)
-    accepts = frozenset(parameter.name for parameter in parameters if parameter.kind in _KEYWORD_KINDS)
+    named = [parameter for parameter in parameters if parameter.kind in _KEYWORD_KINDS]
+    accepts = frozenset(parameter.name for parameter in named)
+    needs = frozenset(parameter.name for parameter in named if parameter.default is inspect.Parameter.empty)
     takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    return Handler(name, function, accepts, takes_any)
+    return Handler(name, function, accepts, takes_any, needs)
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

@@ -141,6 +141,11 @@ impl PluginHub {
         self.control.set(control).ok();
     }
 
+    /// What the plugin of this provider says of itself; nothing where it is not up.
+    pub fn document(&self, provider: &str) -> Option<Arc<Value>> {
+        self.up().into_iter().find(|plugin| *plugin.provider == *provider).map(|plugin| plugin.state().document)
+    }
+
     /// Takes note of a finished call, for statistics.
     pub(crate) fn record_call(&self, plugin: &str, tool: &str, ok: bool, duration: Duration) {
         self.calls.record(plugin, tool, ok, duration);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolyard::{RejectedTool, Remarks, ToolSpec, ToolWarning, Visibility, import_definitions};
 
 use super::python::is_true;
-use super::scope;
+use super::{handler, scope};
 
 /// Components that one plugin may list.
 const MAX_COMPONENTS: usize = 10_000;
@@ -91,7 +91,7 @@ fn tool(component: &Value, default_visibility: Visibility) -> Result<(ToolSpec, 
     let mut tool = imported.tools.into_iter().next().ok_or("it is no tool")?.spec;
     let mut warnings = scope::warnings(&tool.metadata);
     tool.visibility = Some(visibility(&tool.metadata, default_visibility, &mut warnings));
-    warnings.extend(handler_warnings(component.get("handler"), &tool));
+    warnings.extend(handler::faults(component.get("handler"), &tool).iter().map(ToString::to_string));
     Ok((tool, warnings))
 }
 
@@ -125,22 +125,6 @@ fn visibility(metadata: &Map<String, Value>, default: Visibility, warnings: &mut
         (_, None) => {}
     }
     if is_true(metadata.get("core_tool")) { Visibility::Visible } else { default }
-}
-
-/// What the handler's signature says against the declaration.
-fn handler_warnings(handler: Option<&Value>, tool: &ToolSpec) -> Vec<String> {
-    let Some(handler) = handler.filter(|handler| handler.is_object()) else { return Vec::new() };
-    let Some(found) = handler.get("name").and_then(Value::as_str) else {
-        return vec!["its plugin has no handler for it; calls will fail".to_owned()];
-    };
-    if is_true(handler.get("any")) {
-        return Vec::new();
-    }
-    let accepted: Vec<&str> =
-        handler.get("accepts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let declared = tool.parameters_schema.get("properties").and_then(Value::as_object);
-    let refused = declared.into_iter().flat_map(Map::keys).filter(|name| !accepted.contains(&name.as_str()));
-    refused.map(|name| format!("its handler `{found}` does not take the parameter `{name}` that it declares")).collect()
 }
 
 #[cfg(test)]

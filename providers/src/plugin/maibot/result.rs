@@ -12,6 +12,8 @@ use super::python::{is_truthy, text_of};
 
 /// What is said of a failure that says nothing.
 pub(super) const FAILED: &str = "插件工具执行失败";
+/// How what is said of a result begins whose wish to stop is no boolean.
+pub(crate) const STOP_NOT_BOOLEAN: &str = "`stop_after_execution` in the tool's result must be a boolean";
 
 /// The runner's report of what was returned.
 #[derive(Deserialize)]
@@ -49,10 +51,7 @@ fn of_object(fields: &Fields<'_>) -> ToolExecutionResult {
     let success = field("success").is_none_or(|success| is_truthy(success.as_str()));
     let stop = field("stop_after_execution");
     if let Some(other) = stop.as_ref().filter(|stop| success && !matches!(stop.as_str(), "true" | "false")) {
-        return ToolExecutionResult::failure(format!(
-            "`stop_after_execution` in the tool's result must be a boolean, not {}",
-            kind(other.as_str())
-        ));
+        return ToolExecutionResult::failure(format!("{STOP_NOT_BOOLEAN}, not {}", kind(other.as_str())));
     }
     let said = field("content").or_else(|| field("message"));
     let error =
