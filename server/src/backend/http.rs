@@ -37,6 +37,7 @@ pub(super) struct HttpBackend {
 impl HttpBackend {
     pub(super) fn new(config: HttpBackendConfig) -> Result<Self, BackendError> {
         let signer = Signer::new(&config.secret.read()?).ok_or(SecretError::Unusable)?;
+        toolyard_providers::install_crypto_provider();
         let client = Client::builder()
             .user_agent(concat!("toolyard/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())

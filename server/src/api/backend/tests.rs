@@ -37,6 +37,7 @@ impl Served {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let router = router(Arc::new(shared), &config);
         tokio::spawn(async move { axum::serve(listener, router).await });
+        toolyard_providers::install_crypto_provider();
         Self { backend, address, client: Client::builder().no_proxy().build().unwrap() }
     }
 
