@@ -59,7 +59,6 @@ async fn a_killed_process_fails_its_calls_at_once_and_is_back_soon() {
     }
     failed.sort();
     back.sort();
-    println!("calls failed after {failed:?}, the plugin was back after {back:?}");
     assert!(failed[2] < FAILED, "calls failed after {failed:?}");
     assert!(back[2] < BACK, "it was back after {back:?}");
     fleet.close().await;

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::provider::Shared;
 use crate::plugin::wire;
 
 /// Files are written in several steps: nothing is done until they have been left alone for this long.
 const QUIET: Duration = Duration::from_millis(600);
+/// Nor is it put off for longer than this.
+const LONGEST: Duration = Duration::from_secs(5);
 /// Changes that may wait; a plugin has to be loaded again once, however many there are.
 const QUEUE: usize = 256;
 /// Folders that are watched at most.
@@ -31,36 +33,63 @@ enum Change {
     Code,
 }
 
-/// Watches until it is aborted. A plugin that cannot be watched is told so in the log, and works all the same.
-pub(super) async fn watch(shared: Arc<Shared>, path: PathBuf, data_dir: PathBuf) {
-    let (tell, mut events) = mpsc::channel(QUEUE);
-    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        if let Ok(event) = event {
-            tell.try_send(event).ok();
-        }
-    });
-    let mut watcher = match watcher {
-        Ok(watcher) => watcher,
-        Err(error) => return tracing::warn!(provider = %shared.name, %error, "the plugin's files cannot be watched"),
-    };
-    let mut folders = Folders { data_dir, watched: 0 };
-    folders.add(&mut watcher, &path);
-    while let Some(event) = events.recv().await {
-        let Some(mut change) = folders.take(&mut watcher, &event) else { continue };
-        while let Ok(Some(event)) = timeout(QUIET, events.recv()).await {
-            change = change.max(folders.take(&mut watcher, &event).unwrap_or(change));
-        }
-        match change {
-            Change::Code => shared.outdated.tell("its files changed"),
-            Change::Config => shared.link.send(wire::configure(0, "self", None, "")).await,
-        }
-    }
+/// A plugin's files under watch.
+pub(super) struct Watch {
+    watcher: RecommendedWatcher,
+    events: mpsc::Receiver<Event>,
+    folders: Folders,
 }
 
 /// Which folders are watched.
 struct Folders {
     data_dir: PathBuf,
     watched: usize,
+}
+
+// === impl Watch ===
+
+impl Watch {
+    /// Begins to watch; what changes from now on is not missed. Blocks for as long as it takes to look into the folders.
+    pub(super) fn begin(path: &Path, data_dir: PathBuf) -> notify::Result<Self> {
+        let (tell, events) = mpsc::channel(QUEUE);
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            if let Ok(event) = event {
+                tell.try_send(event).ok();
+            }
+        })?;
+        let mut folders = Folders { data_dir, watched: 0 };
+        folders.add(&mut watcher, path);
+        Ok(Self { watcher, events, folders })
+    }
+
+    /// Tells of changes until it is aborted.
+    pub(super) async fn run(mut self, shared: Arc<Shared>) {
+        while let Some(change) = self.next().await {
+            match change {
+                Change::Code => shared.outdated.tell("its files changed"),
+                Change::Config => shared.link.send(wire::configure(0, "self", None, "")).await,
+            }
+        }
+    }
+
+    /// The next change, once the files are left alone. What else happens in the folder does not count.
+    async fn next(&mut self) -> Option<Change> {
+        let mut change = loop {
+            let event = self.events.recv().await?;
+            if let Some(change) = self.folders.take(&mut self.watcher, &event) {
+                break change;
+            }
+        };
+        let latest = Instant::now() + LONGEST;
+        let mut quiet = Instant::now() + QUIET;
+        while let Ok(Some(event)) = timeout_at(quiet.min(latest), self.events.recv()).await {
+            if let Some(another) = self.folders.take(&mut self.watcher, &event) {
+                change = change.max(another);
+                quiet = Instant::now() + QUIET;
+            }
+        }
+        Some(change)
+    }
 }
 
 // === impl Folders ===
