@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Mutex, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 pub(crate) use watched::watched;
 
 /// Files are written in several steps: nothing is done until they have been left alone for this long.
 const QUIET: Duration = Duration::from_millis(600);
+/// Nor is it put off for longer than this.
+const LONGEST: Duration = Duration::from_secs(5);
 /// Changes that may wait; a provider has to be made again once, however many there are.
 const QUEUE: usize = 256;
 /// Folders that are watched at most.
@@ -84,14 +86,22 @@ impl FileWatch {
     pub(crate) async fn changed(&self) -> Change {
         let mut state = self.state.lock().await;
         let State { events, watcher, folders } = &mut *state;
-        loop {
+        let mut change = loop {
             let Some(event) = events.recv().await else { return std::future::pending().await };
-            let Some(mut change) = folders.take(watcher, &event, &self.meaning) else { continue };
-            while let Ok(Some(event)) = timeout(QUIET, events.recv()).await {
-                change = change.max(folders.take(watcher, &event, &self.meaning).unwrap_or(change));
+            if let Some(change) = folders.take(watcher, &event, &self.meaning) {
+                break change;
             }
-            return change;
+        };
+        let latest = Instant::now() + LONGEST;
+        let mut quiet = Instant::now() + QUIET;
+        while let Ok(Some(event)) = timeout_at(quiet.min(latest), events.recv()).await {
+            // What else happens in the folder does not count.
+            if let Some(another) = folders.take(watcher, &event, &self.meaning) {
+                change = change.max(another);
+                quiet = Instant::now() + QUIET;
+            }
         }
+        change
     }
 }
 

@@ -215,6 +215,7 @@ impl ProviderActor {
         if self.current.is_some() {
             // A failed reload leaves the old incarnation as it is.
             tracing::warn!(provider = %name, reason, "reload failed");
+            drop(self.report(Change::Kept(reason)).await);
         } else {
             let change = self.down(reason);
             drop(self.report(change).await);

@@ -80,6 +80,8 @@ pub(super) enum Change {
     Up(Arc<ProviderHandle>, Listing),
     /// It is down, for this reason.
     Down(String),
+    /// It could not be reloaded, for this reason, and is what it was.
+    Kept(String),
 }
 
 /// Run a batch in a task of the registry.
@@ -204,6 +206,7 @@ impl Message<Report> for RegistryActor {
         };
         match report.change {
             Change::Up(handle, listing) => self.providers[place].up(handle, listing),
+            Change::Kept(reason) => self.providers[place].keep(&reason),
             Change::Down(reason) => {
                 tracing::warn!(provider = %report.name, reason, "provider is down");
                 let slot = &mut self.providers[place];

@@ -76,13 +76,19 @@ impl Slot {
     }
 
     pub(super) fn up(&mut self, handle: Arc<ProviderHandle>, listing: Listing) {
+        // Tools that are listed again mend no reload that failed.
         if self.handle.as_ref().is_none_or(|before| !Arc::ptr_eq(before, &handle)) {
             self.starts += 1;
+            self.reason = None;
         }
         self.listing = listing;
         self.handle = Some(handle);
         self.state = ProviderState::Up;
-        self.reason = None;
+    }
+
+    /// It goes on as it is, and people can see why it is not what they asked for.
+    pub(super) fn keep(&mut self, reason: &str) {
+        self.reason = Some(format!("it could not be reloaded and goes on as it was: {reason}"));
     }
 
     /// The tools keep their names: calls to them are `unavailable`, not unknown.

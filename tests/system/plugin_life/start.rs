@@ -23,7 +23,6 @@ async fn many_plugins_start_side_by_side_and_none_waits_for_a_slow_one() {
     fleet.neighbours_answer().await;
     let up = async || names.iter().all(|name| fleet.status(name).state == ProviderState::Up);
     until("twelve plugins", up).await;
-    println!("12 plugins were up after {:?}", began.elapsed());
     assert_eq!(fleet.status("slow").state, ProviderState::Starting);
     for name in &names {
         assert_eq!(fleet.value(name, "answer", json!(name)).await, json!(name));

@@ -17,8 +17,9 @@ use super::link::Link;
 use super::provider::{PluginProvider, Shared};
 use super::reader;
 use super::requests::{Asker, RequestLimits, Requests};
+use super::watch::Watch;
 use super::watchdog::{self, Pulse};
-use super::{RunnerConfig, RunnerPackage, watch};
+use super::{RunnerConfig, RunnerPackage};
 use crate::plugin::capability::{Attachment, CapabilityDesk};
 use crate::plugin::dialect::Dialect;
 use crate::plugin::wire::{self, LoadRequest};
@@ -89,9 +90,10 @@ impl PluginConnector {
         let (document, config) = reader::with_config_apart(document);
         let plugin = dialect.read(&document).map_err(down)?;
         attachment.describe(&plugin, config);
+        let watch = self.watch().await;
         let name = Arc::clone(&self.name);
         let shared = Arc::new(Shared::new(name, dialect, self.config.clone(), link, child, plugin, attachment));
-        Ok(Arc::new(self.provider(&shared, writer, frames, requests)))
+        Ok(Arc::new(provider(&shared, writer, frames, requests, watch)))
     }
 
     /// Waits until the plugins that this one needs are up.
@@ -131,23 +133,17 @@ impl PluginConnector {
         handshake::loaded(frames, link, requests, &self.name).await
     }
 
-    fn provider(
-        &self,
-        shared: &Arc<Shared>,
-        writer: AbortOnDropHandle<()>,
-        frames: Frames,
-        requests: Requests,
-    ) -> PluginProvider {
-        let pulse = Arc::new(Pulse::default());
-        let mut tasks = vec![
-            writer,
-            own(reader::read(Arc::clone(shared), frames, requests, Arc::clone(&pulse))),
-            own(watchdog::watch(Arc::clone(shared), pulse)),
-        ];
-        if self.config.watch {
-            tasks.push(own(watch::watch(Arc::clone(shared), self.path.clone(), self.data_dir())));
+    /// Before the plugin is up, so that no change of it is missed. A plugin that cannot be watched works all the same.
+    async fn watch(&self) -> Option<Watch> {
+        if !self.config.watch {
+            return None;
         }
-        PluginProvider { shared: Arc::clone(shared), tasks: Mutex::new(tasks) }
+        let (path, data_dir) = (self.path.clone(), self.data_dir());
+        let begun = tokio::task::spawn_blocking(move || Watch::begin(&path, data_dir)).await.ok()?;
+        if let Err(error) = &begun {
+            tracing::warn!(provider = %self.name, %error, "the plugin's files cannot be watched");
+        }
+        begun.ok()
     }
 
     fn attach(&self, dialect: &dyn Dialect, link: &Arc<Link>) -> Result<Attachment, ToolFailure> {
@@ -224,6 +220,23 @@ impl fmt::Debug for PluginConnector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PluginConnector").field("name", &self.name).field("path", &self.path).finish_non_exhaustive()
     }
+}
+
+fn provider(
+    shared: &Arc<Shared>,
+    writer: AbortOnDropHandle<()>,
+    frames: Frames,
+    requests: Requests,
+    watch: Option<Watch>,
+) -> PluginProvider {
+    let pulse = Arc::new(Pulse::default());
+    let mut tasks = vec![
+        writer,
+        own(reader::read(Arc::clone(shared), frames, requests, Arc::clone(&pulse))),
+        own(watchdog::watch(Arc::clone(shared), pulse)),
+    ];
+    tasks.extend(watch.map(|watch| own(watch.run(Arc::clone(shared)))));
+    PluginProvider { shared: Arc::clone(shared), tasks: Mutex::new(tasks) }
 }
 
 fn own(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {

@@ -94,7 +94,12 @@ impl Link {
                 () = self.cancelled.notified() => {}
                 count = frames.recv_many(&mut batch, BATCH) => if count == 0 { return },
             }
-            batch.extend(self.take_cancels().into_iter().map(wire::cancel));
+            let cancels = self.take_cancels();
+            if !cancels.is_empty() {
+                // A cancellation must not overtake its call, which was queued before it.
+                batch.extend((0..QUEUE).map_while(|_| frames.try_recv().ok()));
+                batch.extend(cancels.into_iter().map(wire::cancel));
+            }
             for frame in batch.drain(..) {
                 append(&mut bytes, &frame);
             }

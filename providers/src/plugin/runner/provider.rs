@@ -124,7 +124,8 @@ impl PluginProvider {
                 dialect.raised(tool, &kind, &message)
             }
             Err(_gone) => {
-                Err(ToolFailure::new(ErrorCode::ProviderCrashed, "its process went away; the outcome is unknown"))
+                let why = last_words(&self.shared.child, link.ended().await).await;
+                Err(ToolFailure::new(ErrorCode::ProviderCrashed, format!("{why}; the outcome is unknown")))
             }
         }
     }
@@ -195,7 +196,7 @@ impl ToolProvider for PluginProvider {
 
 /// A process that closes its connection is about to end, and its end says more.
 async fn last_words(child: &ChildProcess, reason: String) -> String {
-    const PATIENCE: std::time::Duration = std::time::Duration::from_millis(50);
+    const PATIENCE: std::time::Duration = std::time::Duration::from_millis(40);
     tokio::time::timeout(PATIENCE, child.ended()).await.unwrap_or(reason)
 }
 

@@ -12,16 +12,24 @@ const MANIFESTS: [&str; 3] = ["_manifest.json", "plugin.toml", "plugin.json"];
 /// The plugin's configuration.
 const CONFIG: &str = "config.toml";
 
-/// Watches until it is aborted. A plugin that cannot be watched is told so in the log, and works all the same.
-pub(super) async fn watch(shared: Arc<Shared>, path: PathBuf, data_dir: PathBuf) {
-    let watch = match FileWatch::folder(&path, Some(data_dir), Box::new(meaning)) {
-        Ok(watch) => watch,
-        Err(error) => return tracing::warn!(provider = %shared.name, %error, "the plugin's files cannot be watched"),
-    };
-    loop {
-        match watch.changed().await {
-            Change::Code => shared.outdated.tell("its files changed"),
-            Change::Config => shared.link.send(wire::configure(0, "self", None, "")).await,
+/// A plugin's files under watch.
+pub(super) struct Watch(FileWatch);
+
+// === impl Watch ===
+
+impl Watch {
+    /// Begins to watch; what changes from now on is not missed. Blocks for as long as it takes to look into the folders.
+    pub(super) fn begin(path: &Path, data_dir: PathBuf) -> notify::Result<Self> {
+        FileWatch::folder(path, Some(data_dir), Box::new(meaning)).map(Self)
+    }
+
+    /// Tells of changes until it is aborted.
+    pub(super) async fn run(self, shared: Arc<Shared>) {
+        loop {
+            match self.0.changed().await {
+                Change::Code => shared.outdated.tell("its files changed"),
+                Change::Config => shared.link.send(wire::configure(0, "self", None, "")).await,
+            }
         }
     }
 }
