@@ -115,7 +115,7 @@ async fn a_written_document_asks_its_service() {
     serving.abort();
     assert_eq!(checked.status, 0, "{} {}", checked.report, checked.errors);
     assert_eq!(checked.report["tools"][0]["model_name"], "dice__rollDice");
-    assert_eq!(checked.report["call"]["structured_content"], json!({"value": 4, "sides": 6}));
+    assert_eq!(checked.report["call"]["result"]["structured_content"], json!({"value": 4, "sides": 6}));
 }
 
 #[tokio::test]
@@ -145,6 +145,7 @@ async fn each_fault_of_a_maibot_tool_is_found() {
         ("optional", "error", "handler.optional_parameter"),
         ("unsaid", "warning", "visibility.deferred"),
         ("list", "warning", "schema.array_without_items"),
+        ("object", "warning", "schema.object_without_properties"),
         ("poison", "error", "tool.rejected"),
         ("undescribed", "warning", "schema.undescribed"),
         ("wordless", "warning", "description.repeats_name"),

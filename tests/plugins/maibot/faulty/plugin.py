@@ -64,6 +64,15 @@ class FaultyPlugin(MaiBotPlugin):
     async def handle_list(self, ids, **kwargs):
         return {"content": "x"}
 
+    @Tool(
+        "object",
+        description="takes an object of anything",
+        core_tool=True,
+        parameters=[ToolParameterInfo(name="options", param_type=ToolParamType.OBJECT, description="options")],
+    )
+    async def handle_object(self, options, **kwargs):
+        return {"content": "x"}
+
     @Tool("poison", description="cannot be a tool", core_tool=True, timeout_ms=-1)
     async def handle_poison(self, **kwargs):
         return {"content": "x"}
