@@ -5,7 +5,7 @@ use toolyard_tests::run_cli;
 /// Shown commands that start something that does not end, or that fetch something from the network: other tests run them.
 const ELSEWHERE: [&str; 2] = ["", "dispatch examples/openai-batch.json"];
 
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/declarative.md", "docs/dialects.md"];
+const DOCUMENTS: [&str; 4] = ["README.md", "docs/declarative.md", "docs/dialects.md", "docs/plugins-authors.md"];
 
 #[tokio::test]
 async fn every_shown_command_ends_well_and_prints_json() {

@@ -12,6 +12,7 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod metrics;
+mod plugin_authors;
 mod plugin_capabilities;
 mod plugin_fleet;
 mod plugin_folder;

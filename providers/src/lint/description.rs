@@ -24,11 +24,11 @@ pub(super) fn check(tool: &ToolSpec) -> Option<Finding> {
     Some(Finding::warning("description.repeats_name", message).of(&tool.name))
 }
 
-/// Without the words that xbot's host puts in front.
+/// Without the words in brackets that name the plugin, which some hosts put in front.
 fn own_words(text: &str) -> &str {
-    match text.strip_prefix('[').and_then(|rest| rest.split_once(" plugin]")) {
-        Some((_, own)) => own,
-        None => text,
+    match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((front, own)) if front.ends_with(" plugin") || front.starts_with("插件 ") => own,
+        Some(_) | None => text,
     }
 }
 
@@ -45,7 +45,9 @@ mod tests {
     fn a_description_must_say_more_than_the_name() {
         let code = |name: &str, text: &str| check(&ToolSpec::new(name, text)).map(|finding| finding.code);
         assert_eq!(code("get_weather", " "), Some("description.missing"));
-        assert_eq!(code("say", "[a.b plugin] "), Some("description.missing"));
+        for empty in ["[a.b plugin] ", "[插件 a] "] {
+            assert_eq!(code("say", empty), Some("description.missing"));
+        }
         for text in ["Get weather.", "工具 get_weather", "The tool", "[a.b plugin] get_weather"] {
             let expected = (text != "The tool").then_some("description.repeats_name");
             assert_eq!(code("get_weather", text), expected, "{text}");

@@ -40,6 +40,10 @@ pub fn lint_result(kind: &str, call: &CallResult) -> Vec<Finding> {
             findings.push(Finding::error("result.broken_item", message).at(format!("/content_items/{index}")));
         }
     }
+    if kind == "maibot" && members.get("content_items").is_some() {
+        let message = "`content_items` must be a list of objects";
+        findings.push(Finding::error("result.broken_item", message).at("/content_items"));
+    }
     let tool = call.origin.as_ref().map_or(&*call.tool, |origin| {
         origin.tool_id.as_str().strip_prefix(&*origin.provider).map_or(&*call.tool, |name| name.trim_start_matches('.'))
     });

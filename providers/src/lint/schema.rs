@@ -84,6 +84,10 @@ impl Walk<'_> {
                 self.array(schema, place);
             }
         }
+        if is_of(schema, "object") && is_open(schema) {
+            let message = "the object does not say what is in it: declare its properties, or close it";
+            self.add(FindingLevel::Warning, "schema.object_without_properties", place, message);
+        }
         if let Some(items) = schema.get("items") {
             self.value(items, &format!("{place}/items"), depth + 1);
         }
@@ -125,6 +129,13 @@ fn is_of(schema: &Value, kind: &str) -> bool {
     }
 }
 
+/// Whether anything may stand in the object, for all that is said of it.
+fn is_open(schema: &Value) -> bool {
+    let has_some = |key: &str| schema.get(key).and_then(Value::as_object).is_some_and(|members| !members.is_empty());
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    !is_closed && !["properties", "patternProperties", "additionalProperties"].into_iter().any(has_some)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -144,6 +155,7 @@ mod tests {
             "c": {"type": "array", "maxItems": 2, "items": {"enum": ["p", "q"]}, "description": "x"},
             "d": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "description": "x"},
             "e": {"type": "boolean", "description": "x"},
+            "f": {"type": "object", "description": "x", "additionalProperties": {"type": "boolean"}},
         });
         assert_eq!(found(right), []);
     }
@@ -166,6 +178,10 @@ mod tests {
         assert_eq!(
             found(json!({"l": {"type": "array", "maxItems": 3, "description": "x"}})),
             [("schema.array_without_items", place("/properties/l"))]
+        );
+        assert_eq!(
+            found(json!({"o": {"type": "object", "properties": {}, "description": "x"}})),
+            [("schema.object_without_properties", place("/properties/o"))]
         );
     }
 

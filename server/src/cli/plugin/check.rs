@@ -71,7 +71,8 @@ enum BackendChoice {
 
 impl Check {
     pub(super) async fn run(self) -> Result<ExitCode, CliError> {
-        log_to_stderr(Some("warn"));
+        // What the engine warns of stands in the report.
+        log_to_stderr(Some("warn,toolyard=error"));
         let subject = Subject::find(&self.path)?;
         let options = self.options.as_deref().map(|text| object("--options", text)).transpose()?.unwrap_or_default();
         let context = context(self.context.as_deref())?;

@@ -49,10 +49,12 @@ impl New {
         let failed = |path: &Path, error: std::io::Error| CliError::Input(refusal(path, &error));
         fs::create_dir_all(&self.dir).map_err(|error| failed(&self.dir, error))?;
         let files = template::files(self.dialect, &self.name);
+        // Paths are shown as people would write them.
+        let dir = if self.dir == Path::new(".") { Path::new("") } else { &self.dir };
         let folder = match self.dialect {
-            PluginDialect::Http => self.dir.clone(),
+            PluginDialect::Http => dir.to_owned(),
             PluginDialect::MaiBot | PluginDialect::LenBot | PluginDialect::Xbot => {
-                let folder = self.dir.join(&self.name);
+                let folder = dir.join(&self.name);
                 fs::create_dir(&folder).map_err(|error| failed(&folder, error))?;
                 folder
             }

@@ -13,9 +13,10 @@ use super::{CliError, PluginDialect};
 use crate::app::AppError;
 use crate::cli::input;
 
-/// Time for a plugin to start. The manifest of an xbot plugin may allow itself up to five minutes.
-const START: Duration = Duration::from_secs(120);
+/// The manifest of an xbot plugin may allow itself up to five minutes.
 const XBOT_START: Duration = Duration::from_secs(310);
+/// Time beyond that of the start, for the engine to take note of it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A plugin, as its files show it.
 #[derive(Debug)]
@@ -102,20 +103,22 @@ impl Subject {
             }
         };
         let settings = self.settings();
-        let patience = settings.start_timeout + Duration::from_secs(5);
+        let patience = settings.start_timeout + PATIENCE;
         registry.launch(connector, settings).await.map_err(AppError::from)?;
         registry.wait_started(patience).await;
         Ok(Running { registry, hub, simulated, _spawner: spawner })
     }
 
+    /// As the daemon has them where its configuration says nothing.
     fn settings(&self) -> ProviderSettings {
         let mut settings = ProviderSettings::default();
-        let (name_form, start) = match self.dialect {
-            PluginDialect::Http => (NameForm::Qualified, START),
-            PluginDialect::Xbot => (NameForm::Bare, XBOT_START),
-            PluginDialect::MaiBot | PluginDialect::LenBot => (NameForm::Bare, START),
+        settings.name_form = match self.dialect {
+            PluginDialect::Http => NameForm::Qualified,
+            PluginDialect::MaiBot | PluginDialect::LenBot | PluginDialect::Xbot => NameForm::Bare,
         };
-        (settings.name_form, settings.start_timeout) = (name_form, start);
+        if self.dialect == PluginDialect::Xbot {
+            settings.start_timeout = XBOT_START;
+        }
         settings
     }
 
