@@ -46,6 +46,8 @@ struct State {
     events: mpsc::Receiver<Event>,
     watcher: RecommendedWatcher,
     folders: Folders,
+    /// Seen and not told yet: whoever waits may be interrupted.
+    pending: Option<Change>,
 }
 
 /// Which folders are watched.
@@ -65,7 +67,7 @@ impl FileWatch {
         let (mut watcher, events) = watcher()?;
         let mut folders = Folders { skipped, watched: 0 };
         folders.add(&mut watcher, folder);
-        Ok(Self { state: Mutex::new(State { events, watcher, folders }), meaning })
+        Ok(Self { state: Mutex::new(State { events, watcher, folders, pending: None }), meaning })
     }
 
     /// Watches one file, by its folder, since editors put new files in the places of old ones.
@@ -79,29 +81,27 @@ impl FileWatch {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
         let folders = Folders { skipped: None, watched: MAX_FOLDERS };
-        Ok(Self { state: Mutex::new(State { events, watcher, folders }), meaning })
+        Ok(Self { state: Mutex::new(State { events, watcher, folders, pending: None }), meaning })
     }
 
     /// Waits for the next change, until the files are left alone again. Several at once give the greatest.
     pub(crate) async fn changed(&self) -> Change {
         let mut state = self.state.lock().await;
-        let State { events, watcher, folders } = &mut *state;
-        let mut change = loop {
+        let State { events, watcher, folders, pending } = &mut *state;
+        while pending.is_none() {
             let Some(event) = events.recv().await else { return std::future::pending().await };
-            if let Some(change) = folders.take(watcher, &event, &self.meaning) {
-                break change;
-            }
-        };
+            *pending = folders.take(watcher, &event, &self.meaning);
+        }
         let latest = Instant::now() + LONGEST;
         let mut quiet = Instant::now() + QUIET;
         while let Ok(Some(event)) = timeout_at(quiet.min(latest), events.recv()).await {
             // What else happens in the folder does not count.
             if let Some(another) = folders.take(watcher, &event, &self.meaning) {
-                change = change.max(another);
+                *pending = (*pending).max(Some(another));
                 quiet = Instant::now() + QUIET;
             }
         }
-        change
+        pending.take().unwrap_or(Change::Code)
     }
 }
 
