@@ -20,5 +20,5 @@ pub use host::PluginHost;
 pub use lenbot::{KIND as LENBOT_KIND, LenBotConfig, SourceScope};
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
 pub(crate) use maibot::{HandlerFault, STOP_NOT_BOOLEAN, faults_of};
-pub use runner::{PluginConnector, RunnerConfig, describe_plugin_metrics};
+pub use runner::{PluginConnector, PluginLogLevel, RunnerConfig, describe_plugin_metrics};
 pub use xbot::{KIND as XBOT_KIND, XbotConfig, XbotConnector};

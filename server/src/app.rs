@@ -11,7 +11,7 @@ use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
     RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{ScriptedError, Spawner};
+use toolyard_providers::{PluginHost, ScriptedError, Spawner};
 
 use crate::backend::{Backend, BackendError};
 use crate::config::Config;
@@ -27,6 +27,7 @@ pub(crate) struct App {
     pub(crate) policy: CallPolicy,
     /// Providers without which the daemon is not ready.
     required: Vec<String>,
+    plugins: Option<PluginHost>,
     /// Children die when it is dropped.
     _spawner: Arc<Spawner>,
 }
@@ -63,7 +64,8 @@ impl App {
         for made in made? {
             workshop.add(made).await?;
         }
-        Ok(Self { registry, backend, policy: config.policy, required, _spawner: spawner })
+        let plugins = workshop.into_plugins();
+        Ok(Self { plugins, registry, backend, policy: config.policy, required, _spawner: spawner })
     }
 
     /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
@@ -83,7 +85,8 @@ impl App {
             settings.name_form = if server.is_some() { NameForm::Qualified } else { NameForm::Bare };
             registry.register(Arc::new(provider), settings).await?;
         }
-        Ok(Self { registry, backend, policy: CallPolicy::default(), required: Vec::new(), _spawner: spawner })
+        let policy = CallPolicy::default();
+        Ok(Self { registry, backend, policy, required: Vec::new(), plugins: None, _spawner: spawner })
     }
 
     /// Why the daemon is not ready yet, one line a provider.
@@ -104,6 +107,9 @@ impl App {
 
     pub(crate) async fn close(&self, grace: Duration) {
         self.registry.close(grace).await;
+        if let Some(plugins) = &self.plugins {
+            plugins.close();
+        }
         // Only now: what is in flight may still need it.
         self.backend.close();
     }

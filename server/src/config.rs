@@ -47,6 +47,9 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigErrors::unreadable(&source, &error))?;
         let mut config = reader::read(&source, &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
+        for path in [&mut config.plugins.bot_config, &mut config.plugins.data_dir] {
+            *path = path.take().map(|path| folder.join(path));
+        }
         config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
         config.providers = folder::expand_all(config.providers).map_err(|errors| ConfigErrors::new(&source, errors))?;
         Ok(config)

@@ -1,5 +1,6 @@
 //! Logs and metrics of the process.
 
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
@@ -58,5 +59,6 @@ pub(crate) fn log_to_stderr(fallback: Option<&str>) {
     let filter =
         EnvFilter::try_from_env("TOOLYARD_LOG").unwrap_or_else(|_| EnvFilter::new(fallback.unwrap_or(DEFAULT_FILTER)));
     // A second subscriber in one process, as in tests, changes nothing.
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init().ok();
+    let format = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stderr().is_terminal());
+    format.with_writer(std::io::stderr).try_init().ok();
 }

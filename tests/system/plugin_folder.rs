@@ -86,3 +86,25 @@ async fn plugins_of_a_folder_start_side_by_side_and_those_that_cannot_say_why() 
         (&json!("base"), &json!("above"))
     );
 }
+
+#[test]
+fn nothing_is_left_in_the_temporary_folder() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "base", "tests.base", &[]);
+    let config = folder.path().join("toolyard.toml");
+    let python = Environment::get().python;
+    let text =
+        format!("[[providers]]\nname = \"a\"\nkind = \"maibot\"\npath = \"base\"\npython = \"{}\"\n", python.display());
+    std::fs::write(&config, text).unwrap();
+    for arguments in [&["tools", "--config"][..], &["plugin", "check"][..]] {
+        let mut command = std::process::Command::new(Environment::get().binary);
+        command.args(arguments).env("TMPDIR", temporary.path());
+        match arguments[0] {
+            "tools" => command.arg(&config),
+            _ => command.arg(folder.path().join("base")).arg("--python").arg(&python),
+        };
+        let done = command.output().unwrap();
+        assert!(String::from_utf8_lossy(&done.stdout).contains("base"), "{done:?}");
+        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{arguments:?}");
+    }
+}

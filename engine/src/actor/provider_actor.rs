@@ -138,7 +138,7 @@ impl ProviderActor {
             tracing::warn!(provider = %handle.name, tool = rejected.name, reason = rejected.reason, "tool left out");
         }
         for warning in &listing.warnings {
-            tracing::warn!(provider = %handle.name, tool = warning.name, warning = warning.message, "tool has a fault");
+            tracing::warn!(provider = %handle.name, tool = warning.name, remark = warning.message, "remark");
         }
         let next = Incarnation::new(&self.charge, &self.me, Arc::clone(&handle), listing.tools.clone());
         (Change::Up(handle, listing), self.current.replace(next))

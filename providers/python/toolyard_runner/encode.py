@@ -26,11 +26,11 @@ def to_json(value: Any) -> str:
 
 
 def to_bytes(text: str) -> bytes:
-    """UTF-8. Halves of characters, which UTF-8 cannot hold, stay as escapes."""
+    """UTF-8. Halves of characters, which no text can hold, become U+FFFD; halves that belong together one character."""
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text).encode()
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def _default(value: Any) -> Any:

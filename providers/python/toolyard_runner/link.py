@@ -103,9 +103,13 @@ class Link:
             self._loop.remove_reader(self._sock)
             self._gone()
             return
-        self._work_off()
-        for message in self._frames():
-            self._receive(message)
+        try:
+            self._work_off()
+            for message in self._frames():
+                self._receive(message)
+        except Exception as error:
+            # A plugin can break what reading needs; a runner that reads nothing would keep every caller waiting.
+            raise Broken(f"frames cannot be read any more: {type(error).__name__}: {error}") from error
 
     def _work_off(self) -> None:
         while self._backlog:

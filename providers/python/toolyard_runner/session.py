@@ -173,8 +173,8 @@ class Session:
         self._say(type="pong", id=message["id"])
 
     async def _load(self, plugin: dict[str, Any]) -> None:
-        self._forwarder = logs.install(self._log, str(plugin.get("log_level") or "info"))
         try:
+            self._forwarder = logs.install(self._log, str(plugin.get("log_level") or "info"))
             if plugin.get("dialect") not in DIALECTS:
                 raise LoadError("start", f"the dialect {plugin.get('dialect')!r} is not known")
             package = importlib.import_module(f".{plugin['dialect']}", __package__)

@@ -11,6 +11,9 @@ use super::secret::Secrets;
 use super::template::{FillError, Filling, Template, Values};
 use super::url_template::UrlTemplate;
 
+/// Bytes of an address; few services take more.
+const MAX_URL_BYTES: usize = 16 << 10;
+
 /// How a tool's calls become requests.
 #[derive(Clone, Debug)]
 pub(super) struct RequestPlan {
@@ -46,7 +49,16 @@ impl RequestPlan {
         let values = Values::new(arguments, &self.defaults, secrets).map_err(|error| {
             ToolFailure::not_sent(ErrorCode::ArgumentsSyntax, format!("the arguments cannot be read: {error}"))
         })?;
-        self.fill(&values).map_err(|error| ToolFailure::not_sent(ErrorCode::ArgumentsSchema, error.to_string()))
+        let prepared = self.fill(&values);
+        let prepared =
+            prepared.map_err(|error| ToolFailure::not_sent(ErrorCode::ArgumentsSchema, error.to_string()))?;
+        let length = prepared.url.as_str().len();
+        if length > MAX_URL_BYTES {
+            let message =
+                format!("the arguments make an address of {length} bytes; at most {MAX_URL_BYTES} can be sent");
+            return Err(ToolFailure::not_sent(ErrorCode::ArgumentsTooLarge, message));
+        }
+        Ok(prepared)
     }
 
     fn fill(&self, values: &Values<'_>) -> Result<Prepared, FillError> {

@@ -41,6 +41,11 @@ impl PluginHost {
         self
     }
 
+    /// Gives back what the host holds on the file system. Call it once the registry is closed.
+    pub fn close(&self) {
+        self.workshop.package.remove();
+    }
+
     /// The plugins that are up, as they know of one another.
     pub fn hub(&self) -> &Arc<PluginHub> {
         self.workshop.desk.hub()

@@ -15,7 +15,7 @@ mod requests;
 mod watch;
 mod watchdog;
 
-pub use config::RunnerConfig;
+pub use config::{PluginLogLevel, RunnerConfig};
 pub use connector::PluginConnector;
 pub(crate) use connector::{ReadDialect, Workshop};
 pub use gauges::describe_plugin_metrics;

@@ -82,6 +82,11 @@ impl<'a> Workshop<'a> {
         Ok(())
     }
 
+    /// The host of the plugins, if there are any.
+    pub(super) fn into_plugins(self) -> Option<PluginHost> {
+        self.plugins
+    }
+
     /// The first plugin makes it.
     fn plugins(&mut self) -> Result<&PluginHost, AppError> {
         if self.plugins.is_none() {

@@ -135,6 +135,13 @@ impl ProviderConfig {
 
     /// Paths in a configuration are relative to its folder.
     pub(super) fn in_folder(&mut self, folder: &Path) {
+        if let ProviderKindConfig::MaiBot(_, runner) | ProviderKindConfig::LenBot(_, runner) = &mut self.kind {
+            // A program without a slash is looked up in `PATH`.
+            if runner.python.contains('/') {
+                runner.python = folder.join(&runner.python).to_string_lossy().into_owned();
+            }
+            runner.data_dir = runner.data_dir.take().map(|data| folder.join(data));
+        }
         match &mut self.kind {
             ProviderKindConfig::Http(config) => config.file = folder.join(&config.file),
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
@@ -174,6 +181,10 @@ impl ProviderConfig {
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);
         settings.breaker = common.breaker.map(BreakerConfig::read);
+        // The tools of a document go to many addresses: one that is down says nothing of the others.
+        if matches!(self.kind, ProviderKindConfig::Http(_)) && settings.breaker.is_none() {
+            settings.breaker = Some(Breaker::OFF);
+        }
         settings.strict_output = common.strict_output;
         if let Some(max_queued) = common.max_queued {
             settings.max_queued = max_queued;

@@ -182,3 +182,20 @@ fn a_folder_of_plugins_is_a_provider_for_each() {
         assert!(error.contains(message), "{text}: {error}");
     }
 }
+
+#[test]
+fn paths_of_a_plugin_are_relative_to_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("toolyard.toml");
+    let text = "[plugins]\ndata_dir = \"data\"\n[[providers]]\nname = \"a\"\nkind = \"maibot\"\npath = \"a\"\n";
+    for (python, read) in [("venv/bin/python", folder.path().join("venv/bin/python")), ("python3", "python3".into())] {
+        std::fs::write(&path, format!("{text}python = \"{python}\"\ndata_dir = \"own\"\n")).unwrap();
+        let config = Config::read(&path).unwrap();
+        assert_eq!(config.plugins.data_dir, Some(folder.path().join("data")));
+        let ProviderKindConfig::MaiBot(plugin, runner) = &config.providers[0].kind else { panic!("another kind") };
+        assert_eq!((&plugin.path, Path::new(&runner.python)), (&folder.path().join("a"), read.as_path()));
+        assert_eq!(runner.data_dir, Some(folder.path().join("own")));
+    }
+    std::fs::write(&path, format!("{text}log_level = \"loud\"\n")).unwrap();
+    assert!(Config::read(&path).unwrap_err().to_string().contains("unknown value `loud`"));
+}

@@ -145,3 +145,39 @@ async fn capabilities_work_while_it_loads_and_in_its_calls() {
     assert!(refused.history_content().starts_with("[E_CAPABILITY_"), "{}", refused.history_content());
     assert_eq!(yard.text("paths", json!({})).await, "True True toolyard.tests-tools");
 }
+
+/// Names of files that are no UTF-8 come into Python as halves of characters.
+#[tokio::test(flavor = "multi_thread")]
+async fn halves_of_characters_break_no_frame() {
+    let code = r#"
+import os
+from maibot_sdk import MaiBotPlugin, Tool
+
+NAME = os.fsdecode(b"caf\xe9.txt")
+
+
+class Plugin(MaiBotPlugin):
+    async def on_load(self):
+        self.ctx.logger.warning("file %s", NAME)
+
+    async def on_unload(self): pass
+    async def on_config_update(self, *args): pass
+
+    @Tool("log", description="Logs " + NAME)
+    async def log(self, **kwargs):
+        self.ctx.logger.warning("file %s", NAME)
+        return {"content": NAME, NAME: NAME}
+
+    @Tool("fail", description="Fails.")
+    async def fail(self, **kwargs):
+        raise ValueError(NAME)
+
+
+def create_plugin():
+    return Plugin()
+"#;
+    let yard = Yard::with_code(code, &json!({})).await;
+    assert_eq!(yard.text("log", json!({})).await, "caf\u{fffd}.txt");
+    assert_eq!(yard.text("fail", json!({})).await, "caf\u{fffd}.txt");
+    assert_eq!(yard.status().starts, 1);
+}

@@ -26,7 +26,7 @@ pub struct RunnerConfig {
     /// Where the plugin keeps its data; `data` in its folder where absent.
     pub data_dir: Option<PathBuf>,
     /// Least level of its log lines that are passed on. Default `info`.
-    pub log_level: String,
+    pub log_level: PluginLogLevel,
     /// Whether the plugin is loaded again when its files change. Default true.
     pub watch: bool,
     /// Milliseconds between two health checks. Default 10,000.
@@ -41,6 +41,37 @@ pub struct RunnerConfig {
     pub max_frame_bytes: usize,
     /// Requests of the plugin to the bot that may wait for their answers at once. Default 64.
     pub max_requests: usize,
+}
+
+/// The level of a line in a plugin's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PluginLogLevel {
+    /// Everything.
+    Debug,
+    /// What happens.
+    #[default]
+    Info,
+    /// What is not as it should be.
+    Warning,
+    /// What went wrong.
+    Error,
+    /// What ends the plugin.
+    Critical,
+}
+
+// === impl PluginLogLevel ===
+
+impl PluginLogLevel {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+        }
+    }
 }
 
 // === impl RunnerConfig ===
@@ -74,7 +105,7 @@ impl Default for RunnerConfig {
             limits: None,
             run_as: None,
             data_dir: None,
-            log_level: "info".to_owned(),
+            log_level: PluginLogLevel::Info,
             watch: true,
             health_interval_ms: 10_000,
             health_timeout_ms: 30_000,

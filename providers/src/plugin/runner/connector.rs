@@ -126,7 +126,7 @@ impl PluginConnector {
             dialect: self.kind.as_str(),
             path: &self.path,
             data_dir: &self.data_dir(),
-            log_level: &self.config.log_level,
+            log_level: self.config.log_level.as_str(),
             options: dialect.options(),
         };
         link.send(wire::load(request)).await;
@@ -171,7 +171,7 @@ impl PluginConnector {
         env.insert("TOOLYARD_RUNNER_TOKEN".to_owned(), token.to_owned());
         env.insert("TOOLYARD_RUNNER_MAX_FRAME".to_owned(), self.config.max_frame_bytes.to_string());
         let mut command = CommandSpec {
-            command: self.config.python.clone(),
+            command: program(&self.config.python),
             args: vec!["-m".to_owned(), "toolyard_runner".to_owned()],
             env,
             inherit_env: self.config.inherit_env.clone(),
@@ -180,7 +180,8 @@ impl PluginConnector {
             run_as: self.config.run_as.clone(),
         };
         if let Some(warning) = command.confine(&self.path)? {
-            tracing::warn!(provider = %self.name, "{warning}");
+            static SAID: std::sync::Once = std::sync::Once::new();
+            SAID.call_once(|| tracing::warn!(provider = %self.name, "{warning}; this holds for other plugins too"));
         }
         Ok(command)
     }
@@ -241,6 +242,14 @@ fn provider(
 
 fn own(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(work))
+}
+
+/// A program with a slash is a path, which must not depend on the plugin's own folder.
+fn program(python: &str) -> String {
+    match std::path::absolute(python) {
+        Ok(path) if python.contains('/') => path.to_string_lossy().into_owned(),
+        _ => python.to_owned(),
+    }
 }
 
 fn down(reason: String) -> ToolFailure {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use include_dir::{Dir, include_dir};
 use tempfile::TempDir;
@@ -11,7 +12,8 @@ static PACKAGE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/python/toolyard
 /// The Python side of plugin processes, written out where Python finds it. Removed when dropped.
 #[derive(Debug)]
 pub(crate) struct RunnerPackage {
-    folder: TempDir,
+    path: PathBuf,
+    folder: Mutex<Option<TempDir>>,
 }
 
 // === impl RunnerPackage ===
@@ -25,12 +27,17 @@ impl RunnerPackage {
         let folder = tempfile::Builder::new().prefix("toolyard-runner-").tempdir()?;
         readable(folder.path())?;
         write(&PACKAGE, &folder.path().join("toolyard_runner"))?;
-        Ok(Self { folder })
+        Ok(Self { path: folder.path().to_owned(), folder: Mutex::new(Some(folder)) })
     }
 
     /// What belongs into `PYTHONPATH`.
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().to_owned()
+        self.path.clone()
+    }
+
+    /// Removes it. No process can be started with it any more.
+    pub(crate) fn remove(&self) {
+        drop(self.folder.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -72,13 +71,13 @@ enum BackendChoice {
 impl Check {
     pub(super) async fn run(self) -> Result<ExitCode, CliError> {
         // What the engine warns of stands in the report.
-        log_to_stderr(Some("warn,toolyard=error"));
+        log_to_stderr(Some("warn,toolyard=error,toolyard_providers::plugin::runner::provider=debug"));
         let subject = Subject::find(&self.path)?;
         let options = self.options.as_deref().map(|text| object("--options", text)).transpose()?.unwrap_or_default();
         let context = context(self.context.as_deref())?;
         let running = subject.start(&self.python, options, self.backend == BackendChoice::Simulate).await?;
         let report = self.report(&subject, &running, context).await;
-        running.registry.close(Duration::ZERO).await;
+        running.close().await;
         let report = report?;
         print(&if self.json { serde_json::to_string_pretty(&report)? } else { report.to_string() })?;
         Ok(ExitCode::from(self.status(&report)))

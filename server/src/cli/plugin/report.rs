@@ -92,7 +92,8 @@ impl fmt::Display for Report {
         for sent in &self.sent {
             writeln!(f, "Would have sent {}: {}", sent.capability, sent.payload)?;
         }
-        if self.findings.is_empty() {
+        let is_well = plugin.reason.is_none() && self.call.as_ref().is_none_or(|call| call.result.error.is_none());
+        if self.findings.is_empty() && is_well {
             writeln!(f, "\nNothing to find fault with.")?;
         }
         Ok(())

@@ -35,6 +35,7 @@ pub(super) struct Running {
     /// What the plugins of some kinds say of themselves.
     pub(super) hub: Option<Arc<PluginHub>>,
     pub(super) simulated: Option<Arc<SimulatedHost>>,
+    plugins: Option<PluginHost>,
     _spawner: Arc<Spawner>,
 }
 
@@ -84,7 +85,7 @@ impl Subject {
             None => Arc::new(NoHost),
         };
         let registry = ToolRegistry::with_host(Limits::default(), Arc::clone(&host));
-        let mut hub = None;
+        let (mut hub, mut host_of_plugins) = (None, None);
         let connector: Arc<dyn ProviderConnector> = match self.dialect {
             PluginDialect::Http => Arc::new(HttpConnector::new(self.name.clone(), self.config("file", options)?)),
             PluginDialect::Xbot => {
@@ -94,6 +95,7 @@ impl Subject {
             PluginDialect::MaiBot | PluginDialect::LenBot => {
                 let plugins = PluginHost::new(Arc::clone(&spawner), host).map_err(AppError::Plugins)?;
                 hub = Some(Arc::clone(plugins.hub()));
+                host_of_plugins = Some(plugins.clone());
                 let (runner, options) = runner(python, options)?;
                 Arc::new(if self.dialect == PluginDialect::MaiBot {
                     plugins.maibot(&self.name, self.config("path", options)?, runner)
@@ -106,7 +108,7 @@ impl Subject {
         let patience = settings.start_timeout + PATIENCE;
         registry.launch(connector, settings).await.map_err(AppError::from)?;
         registry.wait_started(patience).await;
-        Ok(Running { registry, hub, simulated, _spawner: spawner })
+        Ok(Running { registry, hub, simulated, plugins: host_of_plugins, _spawner: spawner })
     }
 
     /// As the daemon has them where its configuration says nothing.
@@ -132,6 +134,14 @@ impl Subject {
 // === impl Running ===
 
 impl Running {
+    /// Ends everything.
+    pub(super) async fn close(&self) {
+        self.registry.close(Duration::ZERO).await;
+        if let Some(plugins) = &self.plugins {
+            plugins.close();
+        }
+    }
+
     /// How the plugin stands.
     pub(super) fn status(&self) -> Option<ProviderStatus> {
         self.registry.providers().into_iter().next()
