@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,6 +19,8 @@ use crate::result::KeptResults;
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
     pub(crate) table: ArcSwap<RoutingTable>,
+    /// The generation of the table, for whoever waits for a change.
+    pub(crate) published: watch::Sender<u64>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -46,6 +49,7 @@ impl Engine {
     pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>) -> Self {
         Self {
             table: ArcSwap::default(),
+            published: watch::Sender::new(0),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),

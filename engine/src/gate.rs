@@ -1,11 +1,12 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
-//! provider up -> availability -> actor -> arguments. Listing uses the same gates but the last.
+//! provider up -> not withheld -> availability -> actor -> arguments. Listing uses the same gates but the last.
 
 mod actor;
 mod arguments;
 mod availability;
 mod provider;
+mod withheld;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub(crate) enum Gate {
     Batch,
     Name,
     Provider,
+    Withheld,
     Availability,
     Actor,
     Arguments,
@@ -36,6 +38,7 @@ pub(crate) enum Gate {
 /// Whether the tool can be shown to a model in this context.
 pub(crate) fn may_list(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
     provider::check(tool, context.locale)?;
+    withheld::check(tool, context.locale)?;
     availability::check(tool, context)?;
     actor::check(tool, context)
 }
@@ -60,6 +63,7 @@ impl Gate {
             Self::Batch => "batch",
             Self::Name => "name",
             Self::Provider => "provider",
+            Self::Withheld => "withheld",
             Self::Availability => "availability",
             Self::Actor => "actor",
             Self::Arguments => "arguments",

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::actor::RegistryMailbox;
@@ -159,6 +160,11 @@ impl ToolRegistry {
             .filter(|(_, route)| gate::may_list(&route.tool, context).is_ok())
             .map(|(index, route)| listed(&table, index, route))
             .collect()
+    }
+
+    /// Changes whenever the tools do: something was registered, listed anew, or taken out. Marks the present state as seen.
+    pub fn tools_changes(&self) -> watch::Receiver<u64> {
+        self.engine.published.subscribe()
     }
 
     /// The tools that are left out of [`ToolRegistry::list_tools`] in this context, with the reason for each.

@@ -38,6 +38,16 @@ pub(crate) fn removed_tool(locale: Locale, name: &str) -> CallError {
     CallError::new(ErrorCode::ToolRemoved, message)
 }
 
+/// A tool that somebody has to approve first.
+pub(crate) fn withheld_tool(locale: Locale, name: &str, reason: &str) -> CallError {
+    let name = short(name);
+    let message = match locale {
+        Locale::En => format!("the tool `{name}` is withheld until it is approved: {reason}"),
+        Locale::Zh => format!("工具 {name} 需先批准才能使用：{reason}"),
+    };
+    CallError::new(ErrorCode::PolicyDenied, message)
+}
+
 pub(crate) fn provider_starting(locale: Locale, provider: &str) -> CallError {
     let message = match locale {
         Locale::En => format!("provider {provider} is starting; try again in a moment"),

@@ -33,4 +33,7 @@ pub use http::{
 #[cfg(feature = "http")]
 pub use lint::lint_document;
 #[cfg(feature = "mcp")]
-pub use mcp::{KIND as MCP_KIND, McpConfig, McpConnector};
+pub use mcp::{
+    KIND as MCP_KIND, McpConfig, McpConnector, McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal,
+    McpRequest,
+};

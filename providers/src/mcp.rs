@@ -4,11 +4,15 @@
 
 mod client;
 mod connector;
+mod hub;
+#[expect(dead_code, reason = "the transports follow")]
+mod transport;
 mod wire;
 
 use toolyard::ProviderKind;
 
 pub use connector::{McpConfig, McpConnector};
+pub use hub::{McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal, McpRequest};
 
 /// The kind of MCP providers.
 pub const KIND: ProviderKind = ProviderKind::new("mcp");

@@ -154,7 +154,9 @@ impl RegistryActor {
         for shadow in &table.shadowed {
             tracing::warn!(hidden = %shadow.hidden, by = %shadow.by, "tool is shadowed by another of its name");
         }
+        let generation = table.generation;
         self.engine.table.store(Arc::new(table));
+        self.engine.published.send_replace(generation);
         self.status.publish(self.providers.iter().map(Slot::published).collect());
     }
 

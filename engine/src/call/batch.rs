@@ -13,6 +13,7 @@ use super::{
 };
 use crate::json::JsonText;
 use crate::limits::Limits;
+use crate::provider::HostPort;
 use crate::result::{CallError, Repair};
 
 /// What the model said: one call.
@@ -48,6 +49,11 @@ pub struct ToolBatch {
     pub policy: CallPolicy,
     /// Ends the batch early from outside; one token may serve many batches.
     pub cancel: Option<CancellationToken>,
+    /// Whom the providers may ask during these calls, instead of the engine's own bot backend.
+    pub host: Option<Arc<dyn HostPort>>,
+    /// Whether results are wanted in the form of their tools' own protocols too, see
+    /// [`crate::ToolExecutionResult::native`].
+    pub native_results: bool,
 }
 
 // === impl ToolCall ===
@@ -91,6 +97,8 @@ impl ToolBatch {
             deadline: None,
             policy: CallPolicy::default(),
             cancel: None,
+            host: None,
+            native_results: false,
         }
     }
 
@@ -112,6 +120,20 @@ impl ToolBatch {
     #[must_use]
     pub fn with_policy(mut self, policy: impl Into<CallPolicy>) -> Self {
         self.policy = policy.into();
+        self
+    }
+
+    /// The same batch, whose providers ask this host.
+    #[must_use]
+    pub fn with_host(mut self, host: Arc<dyn HostPort>) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// The same batch with results in the form of their tools' own protocols beside the engine's.
+    #[must_use]
+    pub fn with_native_results(mut self) -> Self {
+        self.native_results = true;
         self
     }
 

@@ -134,7 +134,14 @@ impl CallContext {
         CallHold { _held: self.batch.hold(self.index) }
     }
 
-    /// The bot backend behind the engine.
+    /// Whether the result is wanted as the tool's own protocol gives it too, in [`ToolExecutionResult::native`].
+    ///
+    /// [`ToolExecutionResult::native`]: crate::ToolExecutionResult::native
+    pub fn wants_native_result(&self) -> bool {
+        self.batch.native_results
+    }
+
+    /// The bot backend behind the engine, or whoever stands for it in this batch.
     pub fn host(&self) -> &Arc<dyn HostPort> {
         &self.batch.host
     }

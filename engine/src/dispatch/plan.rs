@@ -61,6 +61,7 @@ pub(super) fn plan(
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
     let calls = std::mem::take(&mut batch.calls);
+    let batch_id = batch.id.clone();
     let mut planner = Planner::new(engine, &table, &batch, started, reservation.calls());
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
@@ -75,9 +76,10 @@ pub(super) fn plan(
             }
         }
     }
-    let shared = Shared { context: batch.context, table, started, control, cancel: batch.cancel, events };
+    let ToolBatch { context, cancel, host, native_results, .. } = batch;
+    let shared = Shared { context, table, started, control, cancel, events, host, native_results };
     let running = Arc::new(RunningBatch::new(engine, shared, admitted));
-    Plan { batch_id: batch.id, running, refused, _reservation: reservation }
+    Plan { batch_id, running, refused, _reservation: reservation }
 }
 
 /// What the gates found out about a call that may run.

@@ -21,6 +21,7 @@ pub(crate) struct RunningBatch {
     pub(crate) engine: Arc<Engine>,
     pub(crate) context: Arc<ToolExecutionContext>,
     pub(crate) host: Arc<dyn HostPort>,
+    pub(crate) native_results: bool,
     /// The calls that passed the gates, in call order.
     pub(crate) admitted: Box<[Admitted]>,
     pub(super) table: Arc<RoutingTable>,
@@ -61,16 +62,19 @@ pub(super) struct Shared {
     pub(super) control: Arc<BatchControl>,
     pub(super) cancel: Option<CancellationToken>,
     pub(super) events: Option<EventSender>,
+    pub(super) host: Option<Arc<dyn HostPort>>,
+    pub(super) native_results: bool,
 }
 
 // === impl RunningBatch ===
 
 impl RunningBatch {
     pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
-        let Shared { context, table, started, control, cancel, events } = shared;
+        let Shared { context, table, started, control, cancel, events, host, native_results } = shared;
         Self {
             engine: Arc::clone(engine),
-            host: Arc::clone(&engine.host),
+            host: host.unwrap_or_else(|| Arc::clone(&engine.host)),
+            native_results,
             outbox: Outbox::new(events.is_some()),
             context,
             admitted: admitted.into_boxed_slice(),

@@ -27,6 +27,8 @@ pub struct ToolExecutionResult {
     pub post_history_messages: Vec<JsonText>,
     /// Whatever else the tool says; goes to the caller, never to the model.
     pub metadata: Map<String, Value>,
+    /// The result as the tool's own protocol gave it, where [`crate::ToolBatch::native_results`] asks for it.
+    pub native: Option<JsonText>,
     /// What the result asks of the batch and the session.
     pub effects: ResultEffects,
 }

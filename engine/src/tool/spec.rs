@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::description::{LocalText, ToolText};
 use super::exposure::{Effect, ToolFlags, Visibility};
 use crate::call::Locale;
+use crate::json::JsonText;
 
 /// A tool as its provider declares it.
 ///
@@ -45,6 +46,13 @@ pub struct ToolSpec {
     pub provider_type: Arc<str>,
     /// A tool that is not enabled is neither listed nor callable.
     pub enabled: bool,
+    /// Why the tool is withheld until somebody approves it: it is not listed, and calls of it are denied. For
+    /// declarations that changed after they were first seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
+    /// The declaration as the tool's own protocol gave it, for whoever hands it on whole.
+    #[serde(skip)]
+    pub native: Option<JsonText>,
     /// When a model sees the tool; its provider's default where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
@@ -154,6 +162,8 @@ impl ToolSpec {
             provider_name: "".into(),
             provider_type: "".into(),
             enabled: true,
+            withheld: None,
+            native: None,
             visibility: None,
             effect: None,
             flags: ToolFlags::default(),

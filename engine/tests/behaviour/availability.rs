@@ -5,12 +5,14 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolyard::CallStatus::{Unavailable, UnknownTool};
+use toolyard::CallStatus::{Denied, Unavailable, UnknownTool};
 use toolyard::{Actor, FunctionTool, NameForm, ToolExecutionResult, ToolRegistry, Visibility};
 use toolyard::{CallContext, Dialect, ErrorCode, FunctionProvider, InvokeResult, ProviderKind, Reason, ToolSpec};
 use toolyard::{Limits, ToolAvailabilityContext, ToolExecutionContext, ToolFailure, ToolInvocation, ToolProvider};
 
-use crate::fixture::{OK, batch, code_of, limits, provider, registry, registry_with, run, run_one, saying, settings};
+use crate::fixture::{
+    OK, Probe, batch, code_of, limits, provider, registry, registry_with, run, run_one, saying, settings,
+};
 use crate::fixture::{status_of, statuses};
 
 /// Tools for group chats only.
@@ -147,4 +149,29 @@ async fn what_only_people_may_use_is_hidden_from_models_and_schedulers_and_refus
     let person = Arc::new(ToolExecutionContext { actor: Actor::User, ..ToolExecutionContext::default() });
     let outcome = registry.dispatch(batch(["unlock", "internal"]).with_context(person)).await;
     assert_eq!(statuses(&outcome), [OK, OK]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_waits_for_approval_is_neither_listed_nor_run() {
+    let probe = Probe::default();
+    let watched = probe.clone();
+    let send = FunctionTool::new(ToolSpec::new("send", ""), move |invocation, context| {
+        drop(watched.enter(&invocation, &context));
+        std::future::ready(Ok(ToolExecutionResult::success("sent")))
+    });
+    let send = send.map_spec(|mut spec| {
+        spec.withheld = Some("its description has changed".to_owned());
+        spec
+    });
+    let registry = registry([send, saying("other", "hi")]).await;
+    let mut context = ToolExecutionContext::default();
+    assert_eq!(names(&registry, &context), ["other"]);
+    context.actor = Actor::User;
+    assert_eq!(names(&registry, &context), ["other"]);
+
+    let outcome = run(&registry, ["send", "other"]).await;
+    assert_eq!(statuses(&outcome), [Denied, OK]);
+    assert_eq!(code_of(&outcome.results[0]), Some(ErrorCode::PolicyDenied));
+    assert!(outcome.results[0].history_content().contains("its description has changed"));
+    assert_eq!(probe.entered(), 0);
 }
