@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .messages import ChatMessage, Image, Part, Sent, Text, read_messages, read_sent, write_parts
 from .options import EveryScene
-from .source import check_owner
+from .source import check_owner, check_owner_id
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -26,6 +26,7 @@ class PluginContext:
         self.data_dir: Path = runtime.data_dir
         self.bot_id: str = runtime.options.bot_id
         self.logger = logging.getLogger(f"lenbot.{runtime.options.name}")
+        self.log = self.logger
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -68,17 +69,25 @@ class PluginContext:
         """Keeps a JSON value."""
         self._runtime.storage.set(key, value)
 
-    async def delete_kv(self, key: str) -> None:
-        """Forgets a value."""
-        self._runtime.storage.delete(key)
+    async def delete_kv(self, key: str) -> bool:
+        """Forgets a value; says whether there was one."""
+        return self._runtime.storage.delete(key)
 
-    async def send(self, scene: str, text: str) -> Sent:
+    def redact(self, text: str) -> str:
+        """The text without the secret values of the configuration."""
+        return self._runtime.redactor.text(text)
+
+    def require_owner(self, scene: str, requester_id: str) -> None:
+        """Raises PermissionError unless the id is that of an owner of the bot."""
+        check_owner_id(self._runtime.options, self._runtime.host, scene, requester_id)
+
+    async def send(self, scene: str, text: str, *, reply_to: str | None = None) -> Sent:
         """Sends text."""
-        return await self.send_parts(scene, [Text(text)])
+        return await self.send_parts(scene, [Text(text)], reply_to=reply_to)
 
-    async def send_image(self, scene: str, data: bytes, description: str = "") -> Sent:
+    async def send_image(self, scene: str, data: bytes, description: str = "", *, reply_to: str | None = None) -> Sent:
         """Sends a picture."""
-        return await self.send_parts(scene, [Image(data, description)])
+        return await self.send_parts(scene, [Image(data, description)], reply_to=reply_to)
 
     async def send_parts(self, scene: str, parts: list[Part], *, reply_to: str | None = None) -> Sent:
         """Sends several parts as one message. Raises ValueError when there is nothing to send."""
@@ -97,13 +106,24 @@ class PluginContext:
         answer = await self._runtime.host.capability("lenbot.generate", asked)
         return answer if isinstance(answer, str) else str(answer.get("text", ""))
 
-    async def memory(self, scene: str, query: str, **options: Any) -> Any:
-        """Asks the bot's memory."""
-        return await self._runtime.host.capability("lenbot.memory", {"scene": scene, "query": query, **options})
+    async def memory(self, scene: str, arguments: Mapping[str, Any] | str, **options: Any) -> Any:
+        """Asks the bot's memory, with the arguments of its tool or with a plain query."""
+        asked = {"query": arguments} if isinstance(arguments, str) else dict(arguments)
+        return await self._runtime.host.capability("lenbot.memory", {**asked, **options, "scene": scene})
 
-    async def delegate(self, scene: str, title: str, request: str, *, context: str = "", **options: Any) -> Any:
+    async def delegate(
+        self,
+        scene: str,
+        goal: str,
+        deliverable: str,
+        *,
+        context: str = "",
+        materials: Sequence[Any] = (),
+        **options: Any,
+    ) -> Any:
         """Hands work to the bot; gives its task."""
-        asked = {"scene": scene, "title": title, "request": request, "context": context, **options}
+        asked = {"goal": goal, "deliverable": deliverable, "context": context, "materials": list(materials)}
+        asked |= {**options, "scene": scene}
         return await self._runtime.host.capability("lenbot.delegate", asked)
 
     async def fetch_image(self, url: str, *, timeout_seconds: float | None = None) -> bytes:
@@ -120,9 +140,10 @@ class PluginContext:
         """Notes an error among the last ones of the plugin; gives its text without secrets."""
         return self._runtime.report_error(where, error)
 
-    def cron(self, name: str, expression: str, handler: Callable[..., Any], **options: Any) -> None:
-        """Accepted and reported; schedules do not run here."""
+    def cron(self, name: str, expression: str, handler: Callable[..., Any], **options: Any) -> asyncio.Task[Any]:
+        """Accepted and reported; schedules do not run here. The task waits until the plugin ends."""
         self._runtime.declare("cron", name, expression)
+        return self._runtime.start_task(name, _forever())
 
 
 class Invocation:
@@ -135,6 +156,8 @@ class Invocation:
         self.data_dir = context.data_dir
         self.bot_id = context.bot_id
         self.logger = context.logger
+        self.log = context.logger
+        self.redact = context.redact
         self.now = context.now
         self.get_kv = context.get_kv
         self.set_kv = context.set_kv
@@ -198,10 +221,14 @@ class Invocation:
         """Has a model of the bot write a text."""
         return await self.plugin.generate(self.scene, prompt, role=role, system=system, **options)
 
-    async def memory(self, query: str, **options: Any) -> Any:
+    async def memory(self, arguments: Mapping[str, Any] | str, **options: Any) -> Any:
         """Asks the bot's memory."""
-        return await self.plugin.memory(self.scene, query, **options)
+        return await self.plugin.memory(self.scene, arguments, **options)
 
-    async def delegate(self, title: str, request: str, *, context: str = "", **options: Any) -> Any:
+    async def delegate(self, goal: str, deliverable: str, **options: Any) -> Any:
         """Hands work to the bot; gives its task."""
-        return await self.plugin.delegate(self.scene, title, request, context=context, **options)
+        return await self.plugin.delegate(self.scene, goal, deliverable, **options)
+
+
+async def _forever() -> None:
+    await asyncio.get_running_loop().create_future()

@@ -55,7 +55,7 @@ def regex(pattern: str, description: str = "", **options: Any) -> Callable[[Hand
     return _marker(Mark("regex", pattern, description, options=options))
 
 
-def background(*, every: str | float, **options: Any) -> Callable[[Handler], Handler]:
+def background(every: str | float, **options: Any) -> Callable[[Handler], Handler]:
     """Work that is done again and again."""
     return _marker(Mark("background", str(every), options=options))
 

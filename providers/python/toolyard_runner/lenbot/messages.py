@@ -27,6 +27,15 @@ class Segment:
     data: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Notice:
+    """Something that happened in a scene, such as a member who joined."""
+
+    kind: str
+    scene: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class ChatMessage:
     """A message of a scene, received or sent."""

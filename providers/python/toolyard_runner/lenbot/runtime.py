@@ -130,7 +130,7 @@ class Runtime:
         """Tools that cannot be used in the scene, with the reasons; all of them when the plugin cannot say."""
         try:
             named = self.instance.unavailable_tools(scene)
-            if not isinstance(named, dict):
+            if not isinstance(named, Mapping):
                 if inspect.iscoroutine(named):
                     named.close()
                 raise TypeError("unavailable_tools 必须是同步方法，返回工具名到原因的字典")

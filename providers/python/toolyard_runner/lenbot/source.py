@@ -29,15 +29,24 @@ def check_owner(options: Options, host: Host, scene: str, message: ChatMessage |
     """Raises PermissionError unless an owner of the bot sent the message."""
     if message is None or message.is_self:
         raise PermissionError("此操作需要真实请求消息")
+    _check_owner(options, host, scene, identities(message), message.sender.uid)
+
+
+def check_owner_id(options: Options, host: Host, scene: str, uid: str) -> None:
+    """Raises PermissionError unless this is the id of an owner of the bot, as it is configured."""
+    _check_owner(options, host, scene, frozenset({uid}) if uid else frozenset(), uid)
+
+
+def _check_owner(options: Options, host: Host, scene: str, names: frozenset[str], uid: str) -> None:
     if not options.is_enabled_in(scene):
         raise PermissionError(f"场景 {scene} 未配置")
-    if identities(message) & options.blacklist:
-        raise PermissionError(f"请求消息的发送者在黑名单中：{message.sender.uid}")
+    if names & options.blacklist:
+        raise PermissionError(f"请求消息的发送者在黑名单中：{uid}")
     owners = options.owners
     if owners is None:
         answer = host.capability_now("lenbot.owners", {"scene": scene})
         owners = frozenset(str(owner) for owner in answer) if isinstance(answer, list) else frozenset()
-    if not identities(message) & owners:
+    if not names & owners:
         raise PermissionError("此操作只接受主人的请求")
 
 

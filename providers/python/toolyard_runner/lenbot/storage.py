@@ -35,9 +35,10 @@ class Storage:
             raise ValueError(f"键 {key} 的值有 {len(written)} 个字符，最多 {_MAX_VALUE}")
         self._database.execute("INSERT OR REPLACE INTO kv VALUES (?, ?)", (_key(key), written))
 
-    def delete(self, key: str) -> None:
-        """Forgets the value, if there is one."""
-        self._database.execute("DELETE FROM kv WHERE key = ?", (_key(key),))
+    def delete(self, key: str) -> bool:
+        """Forgets the value; says whether there was one."""
+        gone = self._database.execute("DELETE FROM kv WHERE key = ?", (_key(key),))
+        return gone.rowcount > 0
 
     def data_version(self) -> int | None:
         """The version of the plugin's data that is on disk."""

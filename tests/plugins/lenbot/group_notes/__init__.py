@@ -185,7 +185,7 @@ class GroupNotes(Accounts, Plugin):
         """A rule."""
         await ctx.delete_kv("note")
 
-    @background(every="30s")
+    @background("30s")
     async def watch(self, ctx: PluginContext) -> None:
         """Never runs here."""
         raise AssertionError

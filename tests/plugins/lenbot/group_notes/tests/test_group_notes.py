@@ -161,6 +161,20 @@ class Calls(unittest.IsolatedAsyncioTestCase):
             await test.runtime.context.send_image(THERE, b"\x89PNG", "图")
             self.assertEqual(test.deliveries[-1].parts, (Image(b"\x89PNG", "图"),))
 
+    async def test_the_plugins_own_context_answers_as_plugins_expect(self):
+        async with bot(config={"token": "p@ss-word"}) as test:
+            context = test.runtime.context
+            assert context is not None
+            await context.set_kv("note", 1)
+            self.assertEqual([await context.delete_kv("note"), await context.delete_kv("note")], [True, False])
+            self.assertEqual(context.redact("it is p@ss-word"), "it is [redacted]")
+            context.require_owner(HERE, OWNER)
+            with self.assertRaises(PermissionError):
+                context.require_owner(HERE, f"{OWNER}2")
+            await context.send(HERE, "好", reply_to="m1")
+            self.assertEqual(test.deliveries[-1].text, "好")
+            self.assertFalse(context.cron("daily", "0 8 * * *", print).done())
+
     async def test_work_in_the_background_reports_its_failure(self):
         async with bot() as test:
             started = json.loads(await test.tool("card", {}))

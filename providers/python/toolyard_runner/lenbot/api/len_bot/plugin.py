@@ -13,7 +13,7 @@ from toolyard_runner.lenbot.declaration import (
     regex,
     tool,
 )
-from toolyard_runner.lenbot.messages import ChatMessage, Image, Mention, Segment, Sender, Sent, Text
+from toolyard_runner.lenbot.messages import ChatMessage, Image, Mention, Notice, Segment, Sender, Sent, Text
 from toolyard_runner.lenbot.plugin import Plugin
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Image",
     "Invocation",
     "Mention",
+    "Notice",
     "Plugin",
     "PluginContext",
     "Segment",
