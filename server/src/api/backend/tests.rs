@@ -192,6 +192,8 @@ async fn requests_can_be_polled_and_answered_together() {
 #[tokio::test]
 async fn an_item_of_a_list_that_is_no_answer_costs_no_other_and_its_request_goes_on_waiting() {
     let served = Served::start(EVENTS).await;
+    // Somebody is there now.
+    served.poll("wait_ms=0").await;
     let asked = [served.ask("[1]"), served.ask("[2]")];
     let mut ids = Vec::new();
     while ids.len() < 2 {
