@@ -5,7 +5,9 @@
 
 pub(crate) mod finite;
 pub(crate) mod lossy;
+pub(crate) mod readable;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+pub use readable::Unreadable;
 
 /// One valid JSON value as text. Cloning shares the text.
 #[derive(Clone, PartialEq, Eq)]
@@ -44,6 +48,25 @@ impl JsonText {
     /// The text itself.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether usual parsers can read the text inside a document: at most 100 levels, and no number that an `f64` cannot
+    /// hold. Integers of more than 64 bits may pass. One look over the text; nothing is parsed.
+    ///
+    /// # Errors
+    /// Says what such a parser would stumble over.
+    pub fn check_readable(&self) -> Result<(), Unreadable> {
+        readable::check(&self.0)
+    }
+
+    /// The same with whole characters only, as every parser takes it: the escape of half of a surrogate pair becomes that
+    /// of `U+FFFD`, and nothing else changes.
+    #[must_use]
+    pub fn with_whole_characters(self) -> Self {
+        match lossy::whole(&self.0) {
+            Cow::Owned(whole) => Self(whole.into()),
+            Cow::Borrowed(_) => self,
+        }
     }
 
     /// Reads the text into a Rust type.

@@ -59,7 +59,7 @@ pub use function::{FunctionProvider, FunctionTool, HandlerError};
 pub use history::{
     HistoryError, HistoryForm, HistoryOptions, HistoryProblem, HistoryReport, ProblemKind, check_history,
 };
-pub use json::JsonText;
+pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use provider::{

@@ -5,6 +5,7 @@ mod error;
 mod folder;
 mod limits;
 mod provider;
+mod ranges;
 mod reader;
 mod secret;
 mod server;

@@ -1,6 +1,6 @@
 //! The binary under test, as a daemon and as a command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
@@ -29,11 +29,17 @@ pub struct Daemon {
 impl Daemon {
     /// Starts it with this configuration on a free port.
     pub async fn start(config: &str) -> Self {
+        Self::start_with_temp(config, &std::env::temp_dir()).await
+    }
+
+    /// The same with a temporary folder of its own.
+    pub async fn start_with_temp(config: &str, temp: &Path) -> Self {
         let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
         std::fs::write(file.path(), config).unwrap();
         let mut child = Command::new(Environment::get().binary)
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(file.path())
+            .env("TMPDIR", temp)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

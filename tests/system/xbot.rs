@@ -119,6 +119,7 @@ async fn tools_are_listed_in_either_spelling_and_everything_else_is_reported() {
     for name in ["context", "sleep"] {
         assert!(described(name).spec.parameters_schema["properties"]["seconds"].is_object(), "{name}");
     }
+    assert_eq!(described("half").spec.description, "[com.example.plain plugin] Says half of \u{fffd}.");
     let status = host.status();
     assert_eq!(status.rejected.iter().map(|tool| &*tool.reason).collect::<Vec<_>>(), ["it has no name"]);
     let warnings: Vec<String> = status.warnings.iter().map(|w| format!("{}: {}", w.name, w.message)).collect();
@@ -127,6 +128,7 @@ async fn tools_are_listed_in_either_spelling_and_everything_else_is_reported() {
         "plugin.json: `contributes/hooks` is not used here: only tools are",
         "activate: `hooks` are not used here: only tools are",
         "echo: unknown key `streming` is ignored",
+        "half: half a character (a lone surrogate) in its declaration was replaced by U+FFFD",
     ] {
         assert!(warnings.iter().any(|warning| warning == expected), "{expected}: {warnings:#?}");
     }
@@ -145,6 +147,8 @@ async fn every_form_of_answer_is_understood() {
     assert_eq!(whole.result.metadata["code"], "7");
     let structured = host.call("structured", json!({})).await;
     assert_eq!(structured.history_content(), r#"{"id":653247040368672768123456789}"#);
+    let half = host.call("half", json!({})).await;
+    assert_eq!((half.history_content().as_str(), &half.result.metadata["k"]), ("half \u{fffd}", &json!("\u{fffd}")));
     // Prints, bytes that are no text, and messages to other hosts.
     assert_eq!(host.call("chatty", json!({})).await.history_content(), "done");
     assert_eq!(host.status().starts, 1);

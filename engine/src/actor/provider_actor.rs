@@ -33,6 +33,7 @@ pub(super) struct ProviderActor {
     current: Option<Incarnation>,
     /// The start that is under way, of a first, a next or a reloaded incarnation.
     attempt: Option<Attempt>,
+    /// Incarnations in a row that did not start or did not last, whatever their calls came to: for the waits.
     failures: u32,
 }
 
@@ -145,10 +146,9 @@ impl ProviderActor {
     }
 
     fn down(&mut self, reason: String) -> Change {
-        if self.current.take().is_some_and(|ended| ended.since.elapsed() > self.charge.blueprint.settings.backoff.max) {
-            self.failures = 0;
-        }
-        self.failures += 1;
+        let long = self.charge.blueprint.settings.backoff.max;
+        let lasted = self.current.take().is_some_and(|ended| ended.since.elapsed() > long);
+        self.failures = if lasted { 1 } else { self.failures.saturating_add(1) };
         // A reload that is under way is the next attempt already.
         let wait = match &self.attempt {
             Some(attempt) => attempt.begins.saturating_duration_since(Instant::now()),
@@ -159,7 +159,7 @@ impl ProviderActor {
             }
         };
         if let Some(breaker) = &self.charge.blueprint.breaker {
-            breaker.restarting(self.failures, wait);
+            breaker.restarting(lasted, wait);
         }
         Change::Down(reason)
     }

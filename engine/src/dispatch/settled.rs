@@ -101,6 +101,9 @@ impl Settled {
         if size > limit {
             return Self::unusable(format!("the tool's result has {size} bytes; at most {limit} are allowed"), ended);
         }
+        if let Err(reason) = result.make_readable() {
+            return Self::unusable(format!("the tool ran, but its result cannot be used: {reason}"), ended);
+        }
         result.lift_media();
         let tool = batch.tool(place);
         let warnings = match check_output(&result, tool) {

@@ -38,7 +38,8 @@ pub struct ProviderSettings {
 }
 
 /// Waiting between attempts: `first`, then twice as long each time, up to `max`; back to `first` after an incarnation
-/// that lived longer than `max`.
+/// that lived longer than `max`. Good calls do not shorten the waits: a provider that answers once and dies, over and over,
+/// is slowed like one that answers nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// The first wait. Default 100 ms.
@@ -54,8 +55,9 @@ pub struct Backoff {
 /// others go on being refused. When it goes well the breaker closes, else it opens for twice as long.
 /// [`crate::ToolRegistry::reload`] closes it at once.
 ///
-/// Incarnations that do not even start are tried again by [`Backoff`]; after `failures` of them in a row the provider's
-/// state says that it is no accident any more.
+/// Incarnations that do not start, or that die, are tried again by [`Backoff`]. After `failures` of them in a row the
+/// provider's state and what calls are told meanwhile say that it is no accident any more. A call that went well starts
+/// this count anew too, as does an incarnation that lived longer than [`Backoff::max`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breaker {
     /// Failures in a row that open it; 0 switches the breaker off. Default 3.

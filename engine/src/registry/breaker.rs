@@ -53,8 +53,10 @@ struct Inner {
     level: u32,
     closed: Instant,
     next_probe: u64,
-    /// Of incarnations in a row, up or not, and when the next is due; while none is up.
-    restarts: Option<(u32, Instant)>,
+    /// Incarnations in a row that did not start, or that went away without a good call and before long.
+    lost: u32,
+    /// When the next incarnation is due; while none is up.
+    next_start: Option<Instant>,
     handles: Vec<Weak<ProviderHandle>>,
 }
 
@@ -82,7 +84,8 @@ impl BreakerState {
             level: 0,
             closed: Instant::now(),
             next_probe: 0,
-            restarts: None,
+            lost: 0,
+            next_start: None,
             handles: Vec::new(),
         };
         Some(Arc::new(Self { settings, inner: Mutex::new(inner) }))
@@ -120,7 +123,7 @@ impl BreakerState {
     pub(crate) fn succeeded(&self) {
         let mut inner = self.lock();
         if inner.phase == Phase::Closed {
-            inner.failures = 0;
+            (inner.failures, inner.lost) = (0, 0);
             inner.tell_handles();
         }
     }
@@ -147,29 +150,32 @@ impl BreakerState {
     pub(crate) fn reset(&self) {
         let mut inner = self.lock();
         inner.level = 0;
-        inner.restarts = None;
+        inner.next_start = None;
         inner.close();
     }
 
-    /// No incarnation is up, after `failures` in a row that did not start or did not last; the next is started after
-    /// `wait`.
-    pub(crate) fn restarting(&self, failures: u32, wait: Duration) {
-        self.lock().restarts = Some((failures, Instant::now() + wait));
+    /// No incarnation is up, since one did not start or went away by itself; the next is started after `wait`. One that
+    /// was up for long, good calls or not, `lasted`: it is the first of a new row.
+    pub(crate) fn restarting(&self, lasted: bool, wait: Duration) {
+        let mut inner = self.lock();
+        inner.lost = if lasted { 1 } else { inner.lost.saturating_add(1) };
+        inner.next_start = Some(Instant::now() + wait);
+        inner.tell_handles();
     }
 
     /// An incarnation is up again.
     pub(crate) fn restarted(&self) {
-        self.lock().restarts = None;
+        self.lock().next_start = None;
     }
 
     /// Whether so many incarnations have failed in a row that it is no accident any more.
     pub(crate) fn is_looping(&self) -> bool {
-        self.lock().restarts.is_some_and(|(failures, _)| failures >= self.settings.failures)
+        self.looping().is_some()
     }
 
     /// What people are told of a provider of which no incarnation is up, for the reason `why`.
     pub(crate) fn reason_down(&self, why: &str) -> String {
-        match self.lock().restarts.filter(|(failures, _)| *failures >= self.settings.failures) {
+        match self.looping() {
             Some((failures, _)) => format!("it failed {failures} times in a row: {why}"),
             None => why.to_owned(),
         }
@@ -177,9 +183,16 @@ impl BreakerState {
 
     /// What a call is told that finds no incarnation up, for the reason `why`.
     pub(crate) fn why_looping(&self, locale: Locale, provider: &str, why: &str) -> Option<CallError> {
-        let (failures, next) = self.lock().restarts.filter(|(failures, _)| *failures >= self.settings.failures)?;
+        let (failures, next) = self.looping()?;
         let wait = next.saturating_duration_since(Instant::now());
         Some(BreakerOpen { failures, wait, why: why.to_owned() }.error(locale, provider))
+    }
+
+    /// How many incarnations have failed in a row, where those are too many, and when the next is due.
+    fn looping(&self) -> Option<(u32, Instant)> {
+        let inner = self.lock();
+        let next = inner.next_start.filter(|_| inner.lost >= self.settings.failures)?;
+        Some((inner.lost, next))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -254,7 +267,7 @@ impl Inner {
     }
 
     fn tell_handles(&self) {
-        let watched = self.phase != Phase::Closed || self.failures > 0;
+        let watched = self.phase != Phase::Closed || self.failures > 0 || self.lost > 0;
         self.handles.iter().filter_map(Weak::upgrade).for_each(|handle| handle.watch(watched));
     }
 }
@@ -265,6 +278,7 @@ impl Probe {
     pub(crate) fn succeeded(self) {
         let mut inner = self.breaker.lock();
         if inner.phase == Phase::Probing(self.number) {
+            inner.lost = 0;
             inner.close();
         }
     }

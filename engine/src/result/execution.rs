@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::content::object_size;
 use super::{ContentItem, history};
-use crate::json::JsonText;
+use crate::json::{JsonText, readable};
 
 /// What a tool gave back. A tool that ran and failed is a result too, with `success = false`.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +72,23 @@ impl ToolExecutionResult {
     /// `call_id` names the media, as `tool_result:<call_id>:<n>`.
     pub fn history_content(&self, call_id: &str) -> String {
         history::text(self, call_id)
+    }
+
+    /// Sees to it that usual parsers can read every part of the result inside of a batch's outcome: one that they refuse
+    /// would cost the results beside it too. Halves of characters are replaced; what is too deep or too large is an error.
+    ///
+    /// A result that is only text costs nothing here.
+    pub(crate) fn make_readable(&mut self) -> Result<(), String> {
+        self.structured_content = self.structured_content.take().map(JsonText::with_whole_characters);
+        for message in &mut self.post_history_messages {
+            *message = message.clone().with_whole_characters();
+        }
+        let structured = self.structured_content.iter().map(|json| ("structured content", json.check_readable()));
+        let messages = self.post_history_messages.iter().map(|json| ("post-history messages", json.check_readable()));
+        let metadata = std::iter::once(("metadata", readable::check_members(&self.metadata)));
+        let items = self.content_items.iter().map(|item| ("content items", readable::check_members(&item.metadata)));
+        let mut parts = structured.chain(messages).chain(metadata).chain(items);
+        parts.try_for_each(|(part, checked)| checked.map_err(|unreadable| format!("part of its {part} {unreadable}")))
     }
 
     /// Bytes that the result carries, for the limit on results.

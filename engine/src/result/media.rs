@@ -12,6 +12,7 @@ use super::ToolExecutionResult;
 use super::blocks::MAX_ITEMS;
 use super::content::ContentItem;
 use super::data_uri::DataUri;
+use crate::json::readable::end_of_string;
 use crate::json::{JsonText, lossy};
 
 /// How a string that can be lifted begins in JSON text.
@@ -151,19 +152,6 @@ impl<'a> Lift<'a, '_> {
         self.items.push(item);
         format!("[{kind} {number}: {what}]")
     }
-}
-
-/// The byte after the string that began just before `at`.
-fn end_of_string(json: &str, mut at: usize) -> usize {
-    let bytes = json.as_bytes();
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 fn pointer(frames: &[Frame<'_>]) -> String {

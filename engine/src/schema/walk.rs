@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-/// Levels of JSON that a schema may have. What a parser has read never has more.
-pub(super) const MAX_DEPTH: usize = 128;
+/// Levels of JSON that a schema may have. It is listed inside of documents, and many parsers give up at 128.
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// What a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ struct Repairs {
 /// changed: not a property that is called `type`, and no value of `enum`, `const`, `default` or `examples`.
 ///
 /// # Errors
-/// The schema is null, admits no arguments at all, is nested more than 128 levels deep, or has a type word that nobody
+/// The schema is null, admits no arguments at all, is nested more than 100 levels deep, or has a type word that nobody
 /// can know.
 pub fn normalise(schema: &Value) -> Result<Normalised, SchemaError> {
     let refuse = |reason: &str| Err(SchemaError { reason: reason.to_owned() });

@@ -219,6 +219,53 @@ async fn a_crash_is_one_failure_however_many_calls_it_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn crashes_after_good_calls_are_no_row_but_are_slowed_all_the_same() {
+    let slow = settings(|settings| settings.backoff = Backoff { first: seconds(1), max: seconds(30) });
+    let (registry, script) = launched(slow).await;
+    let mut waits = Vec::new();
+    for attempts in 1..=6 {
+        assert_eq!(act(&registry, "").await.status, OK, "good call {attempts}");
+        script.crash();
+        until("it is down", || state_of(&registry, "a") != ProviderState::Up).await;
+        let down = act(&registry, "").await;
+        assert_eq!((state_of(&registry, "a"), code_of(&down)), (ProviderState::Down, Some(ErrorCode::ProviderDown)));
+        let (_, wait) = timed(async {
+            while state_of(&registry, "a") != ProviderState::Up {
+                tokio::time::sleep(ms(1)).await;
+            }
+        })
+        .await;
+        waits.push(wait.as_secs_f64().round() as u64);
+    }
+    assert_eq!(waits, [1, 2, 4, 8, 16, 30]);
+
+    // Without a good call in between they are a row.
+    assert_eq!(act(&registry, "").await.status, OK);
+    let states = [ProviderState::Down, ProviderState::Down, ProviderState::BreakerOpen];
+    for (crash, state) in states.into_iter().enumerate() {
+        script.crash();
+        until("it is down", || state_of(&registry, "a") != ProviderState::Up).await;
+        assert_eq!(state_of(&registry, "a"), state, "crash {crash}");
+        tokio::time::sleep(ms(30_500)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_good_call_after_starts_that_failed_begins_a_new_row() {
+    let registry = ToolRegistry::new(toolyard::Limits::default());
+    let script = Script::new("a", ["t"]).starts_with([Start::Fails, Start::Fails]);
+    script.launch(&registry, quick_restarts(|_| ())).await;
+    until("it is up", || state_of(&registry, "a") == ProviderState::Up).await;
+    assert_eq!(act(&registry, "").await.status, OK);
+    script.starts_with([Start::After(ms(500))]);
+    script.crash();
+    until("it is down", || state_of(&registry, "a") != ProviderState::Up).await;
+    let down = act(&registry, "").await;
+    assert_eq!(code_of(&down), Some(ErrorCode::ProviderDown), "its third failure, the first of a row");
+    until("it is up again", || state_of(&registry, "a") == ProviderState::Up).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_provider_that_does_not_start_says_so_and_is_used_as_soon_as_it_does() {
     let registry = registry([saying("say", "hi")]).await;
     let script = Script::new("a", ["t"]).starts_with((0..5).map(|_| Start::Fails));

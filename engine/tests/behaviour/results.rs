@@ -108,6 +108,45 @@ async fn metadata_and_messages_count_for_the_size_of_a_result() {
     assert_eq!(code_of(&outcome.results[1]), Some(ErrorCode::ToolResultInvalid));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_result_that_most_parsers_refuse_fails_its_call_and_costs_no_other_its_result() {
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let digits = "7".repeat(400);
+    let (raw, message) = (JsonText::parse(&deep).unwrap(), JsonText::parse(&deep).unwrap());
+    let nested = (0..120).fold(json!(1), |value, _| json!([value]));
+    let tools = [
+        returning("deep", &deep),
+        returning("member", &format!(r#"{{"content": "a", "structured_content": {{"a": {deep}}}}}"#)),
+        returning("exponent", r#"{"temperature": 1e999}"#),
+        returning("digits", &format!(r#"{{"n": {digits}}}"#)),
+        giving("made", move || ToolExecutionResult::structured(raw.clone())),
+        giving("message", move || ToolExecutionResult {
+            post_history_messages: vec![message.clone()],
+            ..ToolExecutionResult::success("a")
+        }),
+        returning("metadata", &json!({"content": "a", "metadata": {"a": nested}}).to_string()),
+        returning("item", &json!({"content_items": [{"type": "text", "text": "a", "x": nested}]}).to_string()),
+    ];
+    let bad = ["deep", "member", "exponent", "digits", "made", "message", "metadata", "item"];
+    let fine = returning("fine", r#"{"n": 653247040368672768123456789, "a": [[[1.5e300]]], "half": "\ud83d!"}"#);
+    let registry = registry(tools.into_iter().chain([fine, saying("say", "hi")])).await;
+    let outcome = run(&registry, bad.into_iter().chain(["fine", "say"])).await;
+    for result in &outcome.results[..bad.len()] {
+        assert_eq!(code_of(result), Some(ErrorCode::ToolResultInvalid), "{}", result.tool);
+        assert_eq!((result.status, result.executed), (ToolError, Executed::Yes));
+        assert!(result.history_content().contains("cannot be used"), "{}", result.history_content());
+    }
+    assert!(outcome.results[0].history_content().contains("nested deeper than 100 levels"));
+    assert_eq!(statuses(&outcome)[bad.len()..], [OK, OK]);
+    let text = serde_json::to_string(&outcome).unwrap();
+    assert!(text.contains("653247040368672768123456789"), "no digit is lost");
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&read["results"][8]["structured_content"]["half"], &read["results"][9]["content"]),
+        (&json!("\u{fffd}!"), &json!("hi"))
+    );
+}
+
 // === media ===
 
 #[tokio::test(start_paused = true)]

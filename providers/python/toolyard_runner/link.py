@@ -38,6 +38,8 @@ class Link:
         self._gone = gone
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        # Read into again and again: memory for as much would be mapped anew for each frame, which costs more than the rest.
+        self._buffer = memoryview(bytearray(_READ))
         self._incoming = bytearray()
         self._outgoing = bytearray()
         self._is_flushing = False
@@ -117,13 +119,13 @@ class Link:
 
     def _fill(self) -> bool:
         try:
-            data = self._sock.recv(_READ)
+            count = self._sock.recv_into(self._buffer)
         except (BlockingIOError, InterruptedError):
             return True
         except OSError:
             return False
-        self._incoming += data
-        return bool(data)
+        self._incoming += self._buffer[:count]
+        return count > 0
 
     def _frames(self) -> list[Message]:
         messages = []
@@ -165,7 +167,8 @@ class Link:
 
 def _decode(body: bytes) -> Message:
     try:
-        return json.loads(body)
+        # As text: of bytes, it would look for the encoding first.
+        return json.loads(body.decode())
     except (ValueError, RecursionError) as error:
         # Such as an integer with more digits than Python reads: it costs its own call only.
         if found := _CALL_ID.match(body):

@@ -38,6 +38,8 @@ const MAX_WAIT_MS: u64 = 60_000;
 const DEFAULT_TAKEN: usize = 16;
 const MAX_TAKEN: usize = 256;
 
+const NO_ID: &str = "an answer must have an `id`";
+
 /// How a poll takes requests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +61,15 @@ pub(super) struct PollDocument {
 struct AnswerStatus {
     id: Option<String>,
     status: &'static str,
+    /// What is wrong with an answer that is `invalid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+/// An answer of which nothing else can be read.
+#[derive(Debug, Deserialize)]
+struct Nameplate {
+    id: String,
 }
 
 /// The stream of requests. The client takes part in the work for as long as it stays connected.
@@ -100,7 +111,7 @@ pub(super) async fn answers(
     let body = body?;
     check_content_type(&headers)?;
     if body.trim_ascii_start().starts_with(b"[") {
-        let answers: Vec<Answer> = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+        let answers: Vec<&RawValue> = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
         let statuses: Vec<AnswerStatus> = answers.into_iter().map(|answer| settle_of_list(channel, answer)).collect();
         return Ok(Json(json!({"answers": statuses})).into_response());
     }
@@ -132,7 +143,7 @@ async fn next_event((mut consumer, sent): (Consumer, u64)) -> Option<(Result<Eve
 }
 
 fn settle_one(channel: &Channel, answer: Answer) -> Result<(), Problem> {
-    let id = answer.id.clone().ok_or_else(|| Problem::bad_request("request.invalid", "an answer must have an `id`"))?;
+    let id = answer.id.clone().ok_or_else(|| Problem::bad_request("request.invalid", NO_ID))?;
     answer.check().map_err(|error| Problem::bad_request("request.invalid", error.to_string()))?;
     match channel.settle(&id, answer) {
         Settled::Accepted => Ok(()),
@@ -147,18 +158,25 @@ fn settle_one(channel: &Channel, answer: Answer) -> Result<(), Problem> {
     }
 }
 
-/// One answer that is wrong does not cost the others.
-fn settle_of_list(channel: &Channel, answer: Answer) -> AnswerStatus {
-    let id = answer.id.clone();
-    let status = match &id {
-        Some(id) if answer.check().is_ok() => match channel.settle(id, answer) {
-            Settled::Accepted => "accepted",
-            Settled::Late => "late",
-            Settled::Unknown => "unknown",
-        },
-        _ => "invalid",
+/// One answer that is wrong does not cost the others. Its request goes on waiting for a right one.
+fn settle_of_list(channel: &Channel, written: &RawValue) -> AnswerStatus {
+    let answer: Answer = match serde_json::from_str(written.get()) {
+        Ok(answer) => answer,
+        Err(error) => {
+            let id = serde_json::from_str(written.get()).ok().map(|Nameplate { id }| id);
+            return AnswerStatus::invalid(id, error.to_string());
+        }
     };
-    AnswerStatus { id, status }
+    let Some(id) = answer.id.clone() else { return AnswerStatus::invalid(None, NO_ID.to_owned()) };
+    if let Err(error) = answer.check() {
+        return AnswerStatus::invalid(Some(id), error.to_string());
+    }
+    let status = match channel.settle(&id, answer) {
+        Settled::Accepted => "accepted",
+        Settled::Late => "late",
+        Settled::Unknown => "unknown",
+    };
+    AnswerStatus { id: Some(id), status, detail: None }
 }
 
 fn unreadable(error: &serde_json::Error) -> Problem {
@@ -170,6 +188,14 @@ fn checked<T: PartialOrd + std::fmt::Display>(name: &str, given: T, min: T, max:
         return Err(Problem::bad_request("request.invalid", format!("{name}: must be {min} to {max}, not {given}")));
     }
     Ok(given)
+}
+
+// === impl AnswerStatus ===
+
+impl AnswerStatus {
+    fn invalid(id: Option<String>, detail: String) -> Self {
+        Self { id, status: "invalid", detail: Some(detail) }
+    }
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ fn answering(listener: TcpListener, status: &'static str, body: String) -> tokio
 async fn answered(status: &'static str, body: &str) -> Result<String, ToolFailure> {
     let (listener, address) = listen().await;
     let server = answering(listener, status, body.to_owned());
-    let answer = ask(&http(&address, "max_response_bytes = 100\n")).await;
+    let answer = ask(&http(&address, "max_response_bytes = 1024\n")).await;
     server.await.unwrap();
     answer
 }
@@ -119,7 +119,7 @@ async fn an_error_of_the_backend_reaches_whoever_asked() {
 
 #[tokio::test]
 async fn answers_that_cannot_be_used_are_failures_with_a_sentence() {
-    let many = format!("{{\"value\": \"{}\"}}", "x".repeat(200));
+    let many = format!("{{\"value\": \"{}\"}}", "x".repeat(2000));
     for (status, body, code, said) in [
         ("401 Unauthorized", "no", ErrorCode::ProviderProtocol, "the secret"),
         ("404 Not Found", "no", ErrorCode::ProviderProtocol, "status 404"),
@@ -128,7 +128,7 @@ async fn answers_that_cannot_be_used_are_failures_with_a_sentence() {
         ("503 Service Unavailable", "", ErrorCode::ToolUnavailable, "status 503"),
         ("200 OK", "<html>secret</html>", ErrorCode::ProviderProtocol, "no JSON object"),
         ("200 OK", r#"{"result": 1}"#, ErrorCode::ProviderProtocol, "`value` and `error`"),
-        ("200 OK", many.as_str(), ErrorCode::ProviderProtocol, "more than 100 bytes"),
+        ("200 OK", many.as_str(), ErrorCode::ProviderProtocol, "more than 1024 bytes"),
     ] {
         let failure = answered(status, body).await.unwrap_err();
         assert_eq!(failure.code, code, "{status} {body}: {failure:?}");

@@ -10,9 +10,6 @@ use serde::Deserialize;
 
 use super::secret::SecretSource;
 
-/// More than this is no grace any more.
-const MAX_CONNECT_GRACE_MS: u64 = 600_000;
-
 /// The key that is read apart; all others belong to the kind.
 pub(super) const KIND_KEY: &str = "kind";
 
@@ -62,7 +59,7 @@ pub(crate) struct EventsBackendConfig {
     /// Requests that wait or are in a backend's hands. Default 256.
     #[serde(default = "default_max_in_flight")]
     pub(crate) max_in_flight: NonZeroUsize,
-    #[serde(default, deserialize_with = "connect_grace")]
+    #[serde(default)]
     connect_grace_ms: u64,
 }
 
@@ -101,15 +98,6 @@ fn default_max_in_flight() -> NonZeroUsize {
 
 fn default_max_response_bytes() -> usize {
     4 << 20
-}
-
-fn connect_grace<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let millis = u64::deserialize(deserializer)?;
-    if millis > MAX_CONNECT_GRACE_MS {
-        let message = format!("connect_grace_ms: must be 0 to {MAX_CONNECT_GRACE_MS}, not {millis}");
-        return Err(serde::de::Error::custom(message));
-    }
-    Ok(millis)
 }
 
 // === impl EventsBackendConfig ===

@@ -78,16 +78,20 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// serde's message, with the nearest known key where one is misspelt.
-pub(super) fn explain(message: &str) -> String {
+/// serde's message, with the nearest known key where one is misspelt. `others` are keys that are known there too, though
+/// serde does not know of them.
+pub(super) fn explain(message: &str, others: &[&str]) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().unwrap_or_default();
+    let known: Vec<&str> = names.chain(others.iter().copied()).collect();
     for (prefix, noun) in [("unknown field", "key"), ("unknown variant", "value")] {
         if message.starts_with(prefix) {
-            return match nearest(unknown, names) {
-                Some(near) => format!("unknown {noun} `{unknown}`; did you mean `{near}`?"),
-                None => message.replacen(prefix, &format!("unknown {noun}"), 1),
+            let said = match nearest(unknown, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if known.is_empty() => format!("there are no {noun}s here"),
+                None => format!("the known {noun}s are `{}`", known.join("`, `")),
             };
+            return format!("unknown {noun} `{unknown}`; {said}");
         }
     }
     message.replacen("missing field", "missing key", 1)

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
 use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
+use super::folder::FOLDER_KEY;
+
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
     "name",
@@ -118,6 +120,13 @@ impl KindName {
     /// Whether its providers are plugins in folders of their own.
     pub(super) const fn is_plugin(self) -> bool {
         matches!(self, Self::MaiBot | Self::LenBot | Self::Xbot)
+    }
+
+    /// The keys that its providers have beside those of the kind itself.
+    pub(super) fn other_keys(self) -> Vec<&'static str> {
+        let runner: &[&str] = if matches!(self, Self::MaiBot | Self::LenBot) { &RunnerConfig::KEYS } else { &[] };
+        let folder: &[&str] = if self.is_plugin() { &[FOLDER_KEY] } else { &[] };
+        [folder, runner, &COMMON_KEYS].concat()
     }
 }
 

@@ -12,6 +12,7 @@ use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::folder::FOLDER_KEY;
 use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
+use super::ranges::{self, NumberRange};
 
 const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
 
@@ -38,12 +39,16 @@ impl Reader<'_> {
         let table = match DeTable::parse(self.text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
-                self.report(&error, "");
+                self.report(&error, "", &[]);
                 return config;
             }
         };
-        for (key, value) in table {
-            match key.get_ref().as_ref() {
+        for (key, mut value) in table {
+            let name = key.get_ref().as_ref();
+            if let DeValue::Table(table) = value.get_mut() {
+                self.check_numbers(name, table, ranges::of_section(name));
+            }
+            match name {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
@@ -105,13 +110,14 @@ impl Reader<'_> {
     fn provider(&mut self, index: usize, entry: Section<'_>) -> Option<ProviderConfig> {
         let span = entry.span();
         let mut section = format!("providers/{index}");
-        let DeValue::Table(table) = entry.into_inner() else {
+        let DeValue::Table(mut table) = entry.into_inner() else {
             self.error(span, &section, "must be a table".to_owned());
             return None;
         };
         if let Some(name) = table.get("name").and_then(|name| name.get_ref().as_str()) {
             section = format!("{section} ({name})");
         }
+        self.check_numbers(&section, &mut table, &ranges::PROVIDER);
         let (common, rest): (DeTable<'_>, DeTable<'_>) =
             table.into_iter().partition(|(key, _)| COMMON_KEYS.contains(&key.get_ref().as_ref()));
         // Known even when another common key is wrong, so that the keys of the kind are looked at all the same.
@@ -121,20 +127,25 @@ impl Reader<'_> {
         let kind = kind?;
         let (rest, is_folder) = self.plugin_path(&section, kind, rest);
         let rest = Spanned::new(span, DeValue::Table(rest));
+        let others = kind.other_keys();
         let kind = match kind {
-            KindName::Builtin => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Builtin),
-            KindName::Demo => self.section(&section, rest).map(|NoSettings {}| ProviderKindConfig::Demo),
-            KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
-            KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
-            KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
-            KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+            KindName::Builtin => self.table(&section, rest, &others).map(|NoSettings {}| ProviderKindConfig::Builtin),
+            KindName::Demo => self.table(&section, rest, &others).map(|NoSettings {}| ProviderKindConfig::Demo),
+            KindName::Scripted => self.table(&section, rest, &others).map(ProviderKindConfig::Scripted),
+            KindName::Http => self.table(&section, rest, &others).map(ProviderKindConfig::Http),
+            KindName::Xbot => self.table(&section, rest, &others).map(ProviderKindConfig::Xbot),
+            KindName::Mcp => {
+                self.table(&section, rest, &others).map(|process| ProviderKindConfig::Mcp(McpConfig { process }))
+            }
             KindName::LenBot => {
                 let (own, runner) = self.runner(&section, rest, LENBOT_UNLOAD_MS);
-                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
+                let own = self.table(&section, own, &others);
+                own.zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
             }
             KindName::MaiBot => {
                 let (own, runner) = self.runner(&section, rest, RunnerConfig::default().unload_ms);
-                self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))
+                let own = self.table(&section, own, &others);
+                own.zip(runner).map(|(own, runner)| ProviderKindConfig::MaiBot(own, runner))
             }
         };
         let mut provider = ProviderConfig::new(common?, kind?);
@@ -178,8 +189,14 @@ impl Reader<'_> {
         (Spanned::new(span, DeValue::Table(own)), runner.map(Box::new))
     }
 
-    /// Reads one table. Every key that nobody knows is reported, not only the first.
+    /// Reads a table whose keys are all its own.
     fn section<T: DeserializeOwned>(&mut self, section: &str, value: Section<'_>) -> Option<T> {
+        self.table(section, value, &[])
+    }
+
+    /// Reads one table. Every key that nobody knows is reported, not only the first, and with what is known: its own keys
+    /// and `others`, which were read apart.
+    fn table<T: DeserializeOwned>(&mut self, section: &str, value: Section<'_>, others: &[&str]) -> Option<T> {
         let span = value.span();
         let mut value = value.into_inner();
         let mut sound = true;
@@ -190,9 +207,10 @@ impl Reader<'_> {
                 // What is missing is most likely what was misspelt.
                 Err(error) if !sound && error.message().starts_with("missing field") => return None,
                 Err(error) => {
-                    self.report(&error, section);
+                    let is_own = remove_unknown(&mut value, &error);
+                    self.report(&error, section, if is_own { others } else { &[] });
                     sound = false;
-                    if !remove_unknown(&mut value, &error) {
+                    if !is_own {
                         return None;
                     }
                 }
@@ -200,8 +218,15 @@ impl Reader<'_> {
         }
     }
 
-    fn report(&mut self, error: &toml::de::Error, section: &str) {
-        self.errors.push(ConfigError::at(self.text, error.span(), section, explain(error.message())));
+    /// Numbers out of their range are reported and taken out.
+    fn check_numbers(&mut self, section: &str, table: &mut DeTable<'_>, ranges: &[NumberRange]) {
+        for (span, message) in ranges::take(table, ranges) {
+            self.error(span, section, message);
+        }
+    }
+
+    fn report(&mut self, error: &toml::de::Error, section: &str, others: &[&str]) {
+        self.errors.push(ConfigError::at(self.text, error.span(), section, explain(error.message(), others)));
     }
 
     fn error(&mut self, span: std::ops::Range<usize>, section: &str, message: String) {

@@ -45,6 +45,22 @@ drain_ms = "soon"
 }
 
 #[test]
+fn an_unknown_key_of_a_provider_is_answered_with_all_that_are_known() {
+    let provider = |lines: &str| errors(&format!("[[providers]]\nname = \"p\"\n{lines}\n"));
+    let found = provider("kind = \"maibot\"\npath = \"x\"\ncolour = 1\ndrian_ms = 1\nhealth_intervall_ms = 1");
+    assert_eq!(found.len(), 3, "{found:#?}");
+    for key in ["path", "folder", "host_version", "health_interval_ms", "python", "drain_ms", "breaker", "required"] {
+        assert!(found[0].2.contains(&format!("`{key}`")), "{key}: {}", found[0].2);
+    }
+    assert!(found[1].2.contains("did you mean `drain_ms`"), "{}", found[1].2);
+    assert!(found[2].2.contains("did you mean `health_interval_ms`"), "{}", found[2].2);
+    let found = provider("kind = \"demo\"\ncolour = 1");
+    assert!(found[0].2.contains("`tool_timeout_ms`") && !found[0].2.contains("`python`"), "{}", found[0].2);
+    let found = provider("kind = \"demo\"\nbreaker = { colour = 1 }");
+    assert!(found[0].2.contains("`open_ms`") && !found[0].2.contains("`drain_ms`"), "{}", found[0].2);
+}
+
+#[test]
 fn keys_of_a_tool_are_checked_too() {
     let text = "[[providers]]\nname = \"s\"\nkind = \"scripted\"\n[[providers.tools]]\nname = \"t\"\nlatncy_ms = 1\n";
     let found = errors(text);
@@ -108,7 +124,7 @@ fn mistakes_in_a_backend_are_found_with_their_places() {
         ("url = \"http://a/\"", (1, 1), "missing key `kind`"),
         ("kind = \"events\"\nurl = \"http://a/\"", (3, 1), "unknown key `url`"),
         ("kind = \"events\"\nconnect_grace_ms = 600001", (3, 20), "connect_grace_ms: must be 0 to 600000"),
-        ("kind = \"events\"\nmax_in_flight = 0", (3, 17), "nonzero"),
+        ("kind = \"events\"\nmax_in_flight = 0", (3, 17), "max_in_flight: must be 1 to 1048576, not 0"),
         ("kind = \"http\"\nsecret = { env = \"A\" }", (1, 1), "missing key `url`"),
         ("kind = \"http\"\nurl = \"http://a/\"\nsecret = { env = \"A\", file = \"b\" }", (4, 10), "{ env = "),
         ("kind = \"http\"\nurl = \"http://a/\"\nsecret = \"pw\"", (4, 10), "never written here"),

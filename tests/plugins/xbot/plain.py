@@ -53,6 +53,10 @@ def chatty(_given: dict, _params: dict) -> None:
     answer(result="done")
 
 
+def half(_given: dict, _params: dict) -> None:
+    answer(result={"content": "half \ud800", "metadata": {"k": "\udc00"}})
+
+
 def nan(_given: dict, _params: dict) -> None:
     answer(result=float("nan"))
 
@@ -101,7 +105,7 @@ def dying(_given: dict, _params: dict) -> None:
 
 
 TOOLS = [
-    echo, context, sleep, pid, failing, whole, structured, chatty, nan, bad_utf8, huge, broken, wrong_key, twice,
+    echo, context, sleep, pid, failing, whole, structured, chatty, half, nan, bad_utf8, huge, broken, wrong_key, twice,
     flood, endless, noisy, dying,
 ]  # fmt: skip
 
@@ -113,6 +117,7 @@ def activate() -> None:
     parameters = [{"name": "text", "type": "string", "description": "What to say.", "required": True}]
     tools[0] = {"name": "echo", "description": "Says it again.", "parameters": parameters, "streming": True}
     tools[1] = {"name": "context", "description": "Shows its context.", "input_schema": ANY}
+    tools[TOOLS.index(half)]["description"] = "Says half of \ud83d."
     answer(tools=[*tools, {"description": "nameless"}], hooks=[{"event": "PostToolUse"}])
 
 

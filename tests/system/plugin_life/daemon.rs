@@ -83,6 +83,33 @@ async fn a_stopped_daemon_leaves_no_child() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_daemon_leaves_in_the_temporary_folder_is_removed_at_the_next_start() {
+    let _others = QUIET.read().await;
+    let temp = tempfile::tempdir().unwrap();
+    let left = || {
+        let paths = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.to_string_lossy().contains("/toolyard-runner-")).collect::<Vec<_>>()
+    };
+    let (_folders, config) = plugins(&[("a", json!({}))]);
+    let mut killed = Daemon::start_with_temp(&config, temp.path()).await;
+    let of_killed = left();
+    assert_eq!(of_killed.len(), 1);
+    let neighbour = Daemon::start_with_temp(&config, temp.path()).await;
+    assert_eq!(left().len(), 2);
+    killed.signal(Signal::KILL);
+    killed.ended().await;
+    assert!(of_killed[0].exists());
+
+    let _next = Daemon::start_with_temp(&config, temp.path()).await;
+    assert!(!of_killed[0].exists());
+    assert_eq!(left().len(), 2, "those of the living stay");
+    until("a", async || state(&neighbour, "a").await == json!("up")).await;
+    let path = "/v1/providers/a/reload";
+    let reloaded = neighbour.client.post(format!("{}{path}", neighbour.address)).send().await.unwrap();
+    assert_eq!(reloaded.status(), 200, "it starts processes from its folder as before");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_is_ready_while_a_plugin_is_still_imported() {
     let _others = QUIET.read().await;
     let mut cases = vec![("slow", json!({"at_import": {"deed": "block"}}))];

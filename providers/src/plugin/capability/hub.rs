@@ -16,6 +16,7 @@ use toolyard::{HostCaller, JsonText};
 
 use super::ask::{Ask, Refusal};
 use crate::plugin::dialect::LoadedPlugin;
+use calls::PluginCalls;
 pub(super) use calls::{CallLog, Count, Span, Trend};
 pub(super) use components::{Component, DynamicApis, full_name};
 pub(super) use switches::Switch;
@@ -121,6 +122,8 @@ pub(super) struct State {
 pub(crate) struct Attachment {
     hub: Arc<PluginHub>,
     plugin: Arc<PluginUp>,
+    /// Its own, so that its calls wait for those of no other plugin.
+    calls: Arc<PluginCalls>,
 }
 
 // === impl PluginHub ===
@@ -146,11 +149,6 @@ impl PluginHub {
         self.up().into_iter().find(|plugin| *plugin.provider == *provider).map(|plugin| plugin.state().document)
     }
 
-    /// Takes note of a finished call, for statistics.
-    pub(crate) fn record_call(&self, plugin: &str, tool: &str, ok: bool, duration: Duration) {
-        self.calls.record(plugin, tool, ok, duration);
-    }
-
     /// Adds an incarnation, before it loads: what it asks for while it loads is then already its own. Others see it
     /// once it is described. An older incarnation of the same provider stays until its own attachment is dropped.
     pub(crate) fn attach(
@@ -172,7 +170,7 @@ impl PluginHub {
         }
         plugins.push(Arc::clone(&plugin));
         drop(plugins);
-        Ok(Attachment { hub: Arc::clone(self), plugin })
+        Ok(Attachment { hub: Arc::clone(self), plugin, calls: self.calls.of(provider) })
     }
 
     pub(super) fn is_enabled(&self, provider: &str, kind: &str, name: &str, stream_id: &str) -> bool {
@@ -304,9 +302,9 @@ impl Attachment {
         self.hub.is_enabled(&self.plugin.provider, "TOOL", tool, stream_id)
     }
 
-    /// Takes note of a finished call.
+    /// Takes note of a finished call, for statistics.
     pub(crate) fn record_call(&self, tool: &str, ok: bool, duration: Duration) {
-        self.hub.record_call(&self.plugin.provider, tool, ok, duration);
+        self.calls.record(tool, ok, duration);
     }
 }
 

@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn calls_of_today_are_in_the_last_step() {
         let hub = PluginHub::default();
-        hub.record_call("p", "draw", true, Duration::from_millis(40));
-        hub.record_call("p", "draw", false, Duration::from_millis(60));
-        hub.record_call("p", "look", true, Duration::from_millis(1));
+        hub.calls.of("p").record("draw", true, Duration::from_millis(40));
+        hub.calls.of("p").record("draw", false, Duration::from_millis(60));
+        hub.calls.of("p").record("look", true, Duration::from_millis(1));
         let answer = tool_trend(&hub, &ask("statistics.local.tool_trend", r#"{"days":3,"top_tools":1}"#)).unwrap();
         let series = answer.to::<Value>().unwrap()["series"].clone();
         assert_eq!(series["labels"].as_array().unwrap().len(), 3);

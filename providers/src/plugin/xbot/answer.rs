@@ -62,7 +62,8 @@ pub(super) fn read(line: &Line) -> Said {
         Err(error) => Err(format!("its line is not UTF-8: {error}")),
     };
     match json {
-        Ok(json) => of_object(json.members().unwrap_or_default()),
+        // A key may hold half a character.
+        Ok(json) => of_object(json.members().or_else(|| json.with_whole_characters().members()).unwrap_or_default()),
         Err(why) => Said::Malformed(Malformed::new(bytes, why)),
     }
 }
@@ -106,8 +107,7 @@ impl Answer {
     /// The error that it reports, if any: text, or an object with a `message`.
     pub(super) fn take_error(&mut self) -> Option<String> {
         let error = self.take("error")?;
-        let text = error.to::<String>().ok();
-        let text = text.or_else(|| error.member("message").and_then(|message| message.to::<String>().ok()));
+        let text = error.text().or_else(|| error.member("message").and_then(|message| message.text()));
         match (text, error.as_str()) {
             (Some(text), _) => Some(text).filter(|text| !text.is_empty()),
             (None, "false") => None,
@@ -220,6 +220,7 @@ mod tests {
             (r#"{"error":false}"#, None),
             (r#"{"error":{"code":1,"message":"no"}}"#, Some("no")),
             (r#"{"error":{"code":1}}"#, Some(r#"{"code":1}"#)),
+            (r#"{"error":"no \ud83d","\ud83d":1}"#, Some("no \u{fffd}")),
         ] {
             let Said::Answer(mut answer) = said(text) else { panic!("{text} was not taken") };
             assert_eq!(answer.take_error().as_deref(), error, "{text}");

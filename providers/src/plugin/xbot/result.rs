@@ -72,12 +72,12 @@ fn apply(result: &mut ToolExecutionResult, parts: Vec<(&str, JsonText)>) {
             "content" if json.as_str() == "null" => {}
             "content" => result.content = json.as_str().to_owned(),
             "is_error" => result.success &= json.as_str() != "true",
-            "metadata" => match json.to::<Value>() {
+            "metadata" => match json.with_whole_characters().to::<Value>() {
                 Ok(Value::Object(metadata)) => result.metadata.extend(metadata),
                 Ok(Value::Null) | Err(_) => {}
                 Ok(other) => drop(result.metadata.insert(name.to_owned(), other)),
             },
-            _ => drop(result.metadata.insert(name.to_owned(), json.to().unwrap_or_default())),
+            _ => drop(result.metadata.insert(name.to_owned(), json.with_whole_characters().to().unwrap_or_default())),
         }
     }
 }

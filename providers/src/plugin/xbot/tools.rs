@@ -1,7 +1,7 @@
 //! Activated: what a plugin says of itself in its answer to `activate`.
 
 use serde_json::Value;
-use toolyard::{RejectedTool, Remarks, ToolDef, ToolSpec, ToolWarning, parameters_schema};
+use toolyard::{JsonText, RejectedTool, Remarks, ToolDef, ToolSpec, ToolWarning, parameters_schema};
 
 use super::answer::Answer;
 use super::fields::{Fields, MAX_REMARKS, camel_case, unknown_key};
@@ -43,7 +43,7 @@ impl Activated {
                 activated.warn(ACTIVATE, format!("`{name}` are not used here: only tools are"));
             }
         }
-        let tools = answer.take("tools").map(|tools| tools.to::<Vec<Value>>());
+        let tools = answer.take("tools").map(|tools| tools.to::<Vec<JsonText>>());
         let tools =
             tools.transpose().map_err(|_| "its answer to `activate` has `tools` that are no list".to_owned())?;
         for (key, _) in answer.rest().iter().take(MAX_REMARKS) {
@@ -55,9 +55,9 @@ impl Activated {
         Ok(activated)
     }
 
-    fn add_tools(&mut self, tools: &[Value], why_none: Option<&str>, prefix: Option<&str>) {
+    fn add_tools(&mut self, tools: &[JsonText], why_none: Option<&str>, prefix: Option<&str>) {
         for (index, tool) in tools.iter().enumerate() {
-            let name = tool.get("name").and_then(Value::as_str).map_or_else(|| format!("tools/{index}"), str::to_owned);
+            let name = tool.member("name").and_then(|name| name.text()).unwrap_or_else(|| format!("tools/{index}"));
             let read = match why_none {
                 None => tool_spec(tool, prefix),
                 Some(reason) => Err(reason.to_owned()),
@@ -93,9 +93,11 @@ impl Activated {
 
 /// One tool, and what is not as it should be with it. A schema of its own is used as it is; else one is made of the
 /// parameters.
-fn tool_spec(tool: &Value, prefix: Option<&str>) -> Result<(ToolSpec, Vec<String>), String> {
+fn tool_spec(written: &JsonText, prefix: Option<&str>) -> Result<(ToolSpec, Vec<String>), String> {
+    let whole = written.clone().with_whole_characters();
+    let tool: Value = whole.to().map_err(|error| format!("its declaration cannot be read: {error}"))?;
     let Value::Object(object) = tool else { return Err("its declaration is no object".to_owned()) };
-    let mut fields = Fields::new(object);
+    let mut fields = Fields::new(&object);
     let name = fields.text("name")?.filter(|name| !name.trim().is_empty()).ok_or("it has no name")?;
     let description = fields.text("description")?.unwrap_or_default();
     let version = fields.text("version")?.map(str::to_owned);
@@ -105,6 +107,9 @@ fn tool_spec(tool: &Value, prefix: Option<&str>) -> Result<(ToolSpec, Vec<String
         None => parameters_schema(parameters.unwrap_or(&Value::Null)).map_err(|error| error.to_string())?,
     };
     let mut remarks = Vec::new();
+    if whole != *written {
+        remarks.push("half a character (a lone surrogate) in its declaration was replaced by U+FFFD".to_owned());
+    }
     for name in ["ui", "channels"] {
         if fields.take(name).is_some() {
             remarks.push(format!("`{}` is not used here", camel_case(name)));
@@ -186,6 +191,24 @@ mod tests {
                 ("a", "unknown key `inptSchema` is ignored"),
             ]
         );
+    }
+
+    #[test]
+    fn a_declaration_that_no_parser_takes_costs_itself_only() {
+        let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let text = format!(
+            r#"{{"tools":[{{"name":"half","description":"a\ud800b"}},{{"name":"deep","input_schema":{deep}}},
+                {{"name":"far","input_schema":{{"maximum":1e999}}}},{{"name":"fine","description":"F."}}]}}"#
+        )
+        .replace('\n', "");
+        let Said::Answer(answer) = read(&Line { written: text.len(), bytes: text.into_bytes() }) else { panic!() };
+        let activated = Activated::read(answer, &allowed(), false).unwrap();
+        let tools: Vec<_> = activated.tools.iter().map(|tool| (&*tool.name, &*tool.description)).collect();
+        assert_eq!(tools, [("half", "a\u{fffd}b"), ("fine", "F.")]);
+        assert!(activated.remarks.warnings[0].message.contains("half a character"), "{activated:?}");
+        let rejected: Vec<_> = activated.remarks.rejected.iter().map(|r| &*r.name).collect();
+        assert_eq!(rejected, ["deep", "far"]);
+        assert!(activated.remarks.rejected[0].reason.contains("cannot be read"), "{activated:?}");
     }
 
     #[test]

@@ -190,11 +190,39 @@ async fn requests_can_be_polled_and_answered_together() {
 }
 
 #[tokio::test]
+async fn an_item_of_a_list_that_is_no_answer_costs_no_other_and_its_request_goes_on_waiting() {
+    let served = Served::start(EVENTS).await;
+    // Somebody is there now.
+    served.poll("wait_ms=0").await;
+    let asked = [served.ask("[1]"), served.ask("[2]")];
+    let mut ids = Vec::new();
+    while ids.len() < 2 {
+        let polled = served.poll("wait_ms=5000").await;
+        ids.extend(polled["requests"].as_array().unwrap().iter().map(|request| request["id"].clone()));
+    }
+    let (first, second) = (&ids[0], &ids[1]);
+    let wrong = format!(r#"1, null, "x", [], {{"id": 7, "value": 1}}, {{"id": {first}, "error": "muted"}}"#);
+    let halves = format!(r#"{{"id": "\ud800", "value": 1}}, {{"id": {first}, "value": 1, "value": 2}}"#);
+    let right = format!(r#"{{"id": {second}, "value": "a\ud83d"}}"#);
+    let (status, document) = served.answer(&format!("[{wrong}, {halves}, {right}]")).await;
+    assert_eq!(status, 200, "{document}");
+    let answers = document["answers"].as_array().unwrap();
+    let statuses: Vec<_> = answers.iter().map(|answer| answer["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, [["invalid"; 8].as_slice(), &["accepted"]].concat());
+    assert!(answers[..8].iter().all(|answer| answer["detail"].is_string()), "{document}");
+    assert_eq!((&answers[0]["id"], &answers[5]["id"], &answers[8]["detail"]), (&Value::Null, first, &Value::Null));
+    assert_eq!(served.answer(&json!({"id": first, "value": 1}).to_string()).await.0, 204);
+    for answer in asked {
+        answer.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn wrong_answers_and_polls_are_problems_and_cost_nothing() {
     let served = Served::start(EVENTS).await;
     for (body, status, expected) in [
         ("{", 400, "request.invalid"),
-        ("[1]", 400, "request.invalid"),
+        ("[1", 400, "request.invalid"),
         ("{\"value\": 1}", 400, "request.invalid"),
         ("{\"id\": \"x\"}", 400, "request.invalid"),
         ("{\"id\": \"x\", \"value\": 1}", 404, "backend.unknown_request"),

@@ -1,21 +1,36 @@
 //! Statistics of calls: per tool and hour, bounded, in memory.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Tools that are counted apart; further ones are counted together.
+/// Plugins that are counted apart; further ones are counted together.
+const MAX_PLUGINS: usize = 1024;
+/// Tools of all plugins that are counted apart; further ones of a plugin are counted together.
 const MAX_TOOLS: usize = 256;
 /// Hours that are kept.
 const KEPT_HOURS: u64 = 31 * 24;
-/// Under what name further tools are counted.
+/// Under what name further plugins and tools are counted.
 const OTHERS: &str = "(other)";
 
 /// Counts calls of tools by the hour.
 #[derive(Debug, Default)]
 pub(in super::super) struct CallLog {
-    tools: Mutex<BTreeMap<(String, String), BTreeMap<u64, Count>>>,
+    plugins: Mutex<BTreeMap<String, Arc<PluginCalls>>>,
+    /// Tools that are counted apart, of all plugins.
+    tools: Arc<AtomicUsize>,
 }
+
+/// The calls of one plugin, for all its incarnations: calls of different plugins never meet.
+#[derive(Debug, Default)]
+pub(in super::super) struct PluginCalls {
+    tools: Mutex<BTreeMap<String, Hours>>,
+    all_tools: Arc<AtomicUsize>,
+}
+
+/// Calls of one tool by the hour since 1970.
+type Hours = BTreeMap<u64, Count>;
 
 /// Calls within some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,24 +60,13 @@ pub(in super::super) struct Span {
 // === impl CallLog ===
 
 impl CallLog {
-    pub(super) fn record(&self, plugin: &str, tool: &str, ok: bool, duration: Duration) {
-        self.record_at(hour_now(), plugin, tool, ok, duration);
-    }
-
-    pub(in super::super) fn record_at(&self, hour: u64, plugin: &str, tool: &str, ok: bool, duration: Duration) {
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut key = (plugin.to_owned(), tool.to_owned());
-        if tools.len() >= MAX_TOOLS && !tools.contains_key(&key) {
-            key = (OTHERS.to_owned(), OTHERS.to_owned());
-        }
-        let hours = tools.entry(key).or_default();
-        let count = hours.entry(hour).or_default();
-        count.calls += 1;
-        count.errors += u64::from(!ok);
-        count.duration = count.duration.saturating_add(duration);
-        while hours.first_key_value().is_some_and(|(first, _)| first + KEPT_HOURS <= hour) {
-            hours.pop_first();
-        }
+    /// Where the calls of a plugin are counted. Further plugins than there is room for are counted together.
+    pub(in super::super) fn of(&self, plugin: &str) -> Arc<PluginCalls> {
+        let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = plugins.contains_key(plugin) || plugins.len() < MAX_PLUGINS;
+        let name = if is_known { plugin } else { OTHERS };
+        let new = || Arc::new(PluginCalls { all_tools: Arc::clone(&self.tools), ..PluginCalls::default() });
+        Arc::clone(plugins.entry(name.to_owned()).or_insert_with(new))
     }
 
     /// The tools with the most calls within the span, most first, and all calls within it.
@@ -70,24 +74,62 @@ impl CallLog {
         let steps = usize::try_from(span.steps).unwrap_or(0);
         let mut all = vec![Count::default(); steps];
         let mut trends = Vec::new();
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((plugin, tool), hours) in tools.iter() {
-            let mut counts = vec![Count::default(); steps];
-            for (hour, count) in hours.range(span.first..) {
-                let step = usize::try_from((hour - span.first) / span.hours_per_step).unwrap_or(usize::MAX);
-                for counts in [&mut counts, &mut all] {
-                    if let Some(sum) = counts.get_mut(step) {
-                        sum.add(*count);
+        let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (plugin, calls) in &plugins {
+            for (tool, hours) in calls.tools().iter() {
+                let mut counts = vec![Count::default(); steps];
+                for (hour, count) in hours.range(span.first..) {
+                    let step = usize::try_from((hour - span.first) / span.hours_per_step).unwrap_or(usize::MAX);
+                    for counts in [&mut counts, &mut all] {
+                        if let Some(sum) = counts.get_mut(step) {
+                            sum.add(*count);
+                        }
                     }
                 }
+                trends.push(Trend { plugin: plugin.clone(), tool: tool.clone(), counts });
             }
-            trends.push(Trend { plugin: plugin.clone(), tool: tool.clone(), counts });
         }
-        drop(tools);
         trends.retain(|trend| trend.calls() > 0);
         trends.sort_by_key(|trend| std::cmp::Reverse(trend.calls()));
         trends.truncate(top);
         (trends, all)
+    }
+}
+
+// === impl PluginCalls ===
+
+impl PluginCalls {
+    /// Takes note of a finished call. Waits for no call of another plugin.
+    pub(in super::super) fn record(&self, tool: &str, ok: bool, duration: Duration) {
+        self.record_at(hour_now(), tool, ok, duration);
+    }
+
+    fn record_at(&self, hour: u64, tool: &str, ok: bool, duration: Duration) {
+        let mut tools = self.tools();
+        if let Some(hours) = tools.get_mut(tool) {
+            return count(hours, hour, ok, duration);
+        }
+        let name = if self.all_tools.fetch_add(1, Ordering::Relaxed) < MAX_TOOLS {
+            tool
+        } else {
+            self.all_tools.fetch_sub(1, Ordering::Relaxed);
+            OTHERS
+        };
+        count(tools.entry(name.to_owned()).or_default(), hour, ok, duration);
+    }
+
+    fn tools(&self) -> MutexGuard<'_, BTreeMap<String, Hours>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn count(hours: &mut Hours, hour: u64, ok: bool, duration: Duration) {
+    let count = hours.entry(hour).or_default();
+    count.calls += 1;
+    count.errors += u64::from(!ok);
+    count.duration = count.duration.saturating_add(duration);
+    while hours.first_key_value().is_some_and(|(first, _)| first + KEPT_HOURS <= hour) {
+        hours.pop_first();
     }
 }
 
@@ -170,9 +212,9 @@ mod tests {
     fn calls_are_counted_by_the_day_and_by_the_hour() {
         let log = CallLog::default();
         let today = 20_787 * 24;
-        log.record_at(today - 1, "p", "a", true, SECOND);
-        log.record_at(today + 2, "p", "a", false, SECOND * 2);
-        log.record_at(today + 2, "p", "b", true, SECOND);
+        log.of("p").record_at(today - 1, "a", true, SECOND);
+        log.of("p").record_at(today + 2, "a", false, SECOND * 2);
+        log.of("p").record_at(today + 2, "b", true, SECOND);
         let span = Span::until(today + 2, 2, false);
         let (trends, all) = log.trends(span, 1);
         assert_eq!(span.labels(), ["2026-11-29", "2026-11-30"]);
@@ -187,18 +229,41 @@ mod tests {
     }
 
     #[test]
-    fn old_hours_and_further_tools_cost_no_more_room() {
+    fn old_hours_and_further_tools_and_plugins_cost_no_more_room() {
         let log = CallLog::default();
+        let calls = log.of("p");
         for hour in 0..KEPT_HOURS * 2 {
-            log.record_at(hour, "p", "a", true, SECOND);
+            calls.record_at(hour, "a", true, SECOND);
         }
         for tool in 0..MAX_TOOLS * 2 {
-            log.record_at(1, "p", &format!("t{tool}"), true, SECOND);
+            calls.record_at(1, &format!("t{tool}"), true, SECOND);
         }
-        let tools = log.tools.lock().unwrap();
+        log.of("q").record_at(1, "a", true, SECOND);
+        let tools = calls.tools();
         assert_eq!(tools.len(), MAX_TOOLS + 1);
-        let kept = tools[&("p".to_owned(), "a".to_owned())].len();
-        assert_eq!(u64::try_from(kept).unwrap(), KEPT_HOURS);
-        assert_eq!(tools[&(OTHERS.to_owned(), OTHERS.to_owned())][&1].calls, 257);
+        assert_eq!(u64::try_from(tools["a"].len()).unwrap(), KEPT_HOURS);
+        assert_eq!(tools[OTHERS][&1].calls, 257);
+        assert_eq!(log.of("q").tools().keys().collect::<Vec<_>>(), [OTHERS], "the limit is that of all plugins");
+        drop(tools);
+        for plugin in 0..MAX_PLUGINS * 2 {
+            log.of(&plugin.to_string()).record_at(1, "a", true, SECOND);
+        }
+        assert_eq!(log.plugins.lock().unwrap().len(), MAX_PLUGINS + 1);
+        let all = log.trends(Span::until(1, 1, false), usize::MAX).1;
+        assert_eq!(all[0].calls, 2 * MAX_TOOLS as u64 + 1 + 2 * MAX_PLUGINS as u64);
+    }
+
+    #[test]
+    fn a_call_waits_for_no_other_plugin_and_incarnations_count_together() {
+        let log = CallLog::default();
+        let (one, other) = (log.of("one"), log.of("other"));
+        let held = one.tools();
+        other.record_at(1, "a", true, SECOND);
+        drop(held);
+        log.of("one").record_at(1, "a", true, SECOND);
+        one.record_at(1, "a", false, SECOND);
+        let (trends, _) = log.trends(Span::until(1, 1, false), 9);
+        let counts: Vec<_> = trends.iter().map(|trend| (&*trend.plugin, trend.calls())).collect();
+        assert_eq!(counts, [("one", 2), ("other", 1)]);
     }
 }
