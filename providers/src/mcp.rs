@@ -4,6 +4,7 @@
 
 mod client;
 mod connector;
+mod endpoint;
 mod hub;
 #[expect(dead_code, reason = "the transports follow")]
 mod transport;
@@ -12,6 +13,7 @@ mod wire;
 use toolyard::ProviderKind;
 
 pub use connector::{McpConfig, McpConnector};
+pub use endpoint::{McpBody, McpEndpoint, McpEndpointConfig, McpHttp, McpPrincipal};
 pub use hub::{McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal, McpRequest};
 
 /// The kind of MCP providers.
