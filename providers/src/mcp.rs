@@ -21,6 +21,8 @@ mod rounds;
 mod session;
 mod stdio;
 mod subscription;
+#[cfg(test)]
+mod tests;
 #[allow(dead_code, reason = "what HTTP needs follows")]
 mod transport;
 
