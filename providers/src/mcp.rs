@@ -17,6 +17,7 @@ mod handshake;
 mod hub;
 mod listing;
 mod log;
+mod mirror;
 mod rounds;
 mod session;
 mod stdio;

@@ -10,6 +10,7 @@ use toolyard::{
 };
 
 use super::connection::{Asker, Refusal, RpcError, id_text};
+use super::mirror;
 use super::rounds::{self, Asked};
 use super::session::Session;
 
@@ -17,13 +18,19 @@ use super::session::Session;
 pub(super) async fn call(session: &Session, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
     let wants_native = context.wants_native_result();
     let asker = Arc::new(Asker::call(&invocation, context, session.options.idle_timeout()));
-    let (name, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
+    let (tool, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
     let params = |inputs: &[(&'static str, JsonText)], id| {
         let meta = session.connection.envelope().with_progress(id_text(id));
-        let own = [("name", name.clone()), ("arguments", arguments.clone())];
+        let own = [("name", tool.clone()), ("arguments", arguments.clone())];
         JsonText::object(own.into_iter().chain(inputs.iter().cloned()).chain([("_meta", meta)]))
     };
-    let asked = Asked { method: Arc::from("tools/call"), name: Some(invocation.tool_name().to_owned()), params };
+    let mirrored = if session.mirrors_arguments() {
+        mirror::headers(&invocation.spec().parameters_schema, &arguments)
+    } else {
+        Vec::new()
+    };
+    let name = Some(invocation.tool_name().to_owned());
+    let asked = Asked { method: Arc::from("tools/call"), name, mirrored, params };
     match rounds::ask(session, &asker, asked).await {
         Ok(result) => complete(result, wants_native),
         // The server is alive and refused: the model can act on what it says.

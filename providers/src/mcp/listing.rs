@@ -28,6 +28,15 @@ pub(super) struct Listing {
     pub(super) remarks: Remarks,
 }
 
+/// What holds for the tools of a server.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rules {
+    /// Its word counts.
+    trusted: bool,
+    /// Its tools may ask for headers.
+    mirrors_arguments: bool,
+}
+
 /// One page as it came.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,6 +54,7 @@ struct Page<'a> {
 /// The server does not answer, or with something that is no list.
 pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
     let mut listing = Listing::default();
+    let rules = Rules { trusted: session.options.trusted, mirrors_arguments: session.mirrors_arguments() };
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     let mut cursor: Option<String> = None;
     loop {
@@ -60,7 +70,7 @@ pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
             .map_err(|error| protocol(format!("its answer to tools/list has no list of tools: {error}")))?;
         bytes += text.as_str().len();
         for raw in page.tools {
-            tool::read(raw, session.options.trusted, &mut listing);
+            tool::read(raw, rules, &mut listing);
         }
         let Some(next) = page.next_cursor else { return Ok(listing) };
         let problem = if !seen.insert(next.clone()) {
