@@ -64,7 +64,7 @@ impl App {
             McpEndpoint::new(registry.clone(), hub.clone(), Arc::clone(&backend) as Arc<dyn HostPort>, endpoint)
         });
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
-        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins);
+        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins, hub.clone());
         // All before the first is started: plugins look at one another when they are.
         let made: Result<Vec<Made>, AppError> =
             config.providers.into_iter().map(|provider| workshop.make(provider)).collect();
