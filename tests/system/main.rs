@@ -11,6 +11,7 @@ mod docs;
 mod fuzzing;
 mod lifecycle;
 mod mcp;
+mod mcp_endpoint;
 mod mcp_hostile;
 mod metrics;
 mod plugin_authors;

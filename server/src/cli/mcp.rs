@@ -8,6 +8,9 @@ use super::{CliError, ConfigArgs};
 use crate::app::App;
 use crate::telemetry::log_to_stderr;
 
+/// Time for providers to start before the client is served. Those that take longer are told of when they are there.
+const START: Duration = Duration::from_secs(10);
+
 /// Serves the tools to one MCP client over standard input and output.
 #[derive(Debug, Args)]
 pub(super) struct Mcp {
@@ -24,6 +27,7 @@ impl Mcp {
         let mut config = self.config.read()?;
         config.endpoint.enabled = true;
         let app = App::start(config).await?;
+        app.registry.wait_started(START).await;
         if let Some(endpoint) = &app.endpoint {
             endpoint.serve_stdio().await;
         }
