@@ -4,7 +4,6 @@
 
 mod canonical;
 mod client;
-mod config;
 mod connector;
 mod http;
 mod hub;

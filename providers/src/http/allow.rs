@@ -99,10 +99,8 @@ impl TryFrom<String> for AllowRule {
 }
 
 fn is_nearby(address: IpAddr) -> bool {
-    const METADATA: [IpAddr; 2] = [
-        IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
-        IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
-    ];
+    const METADATA: [IpAddr; 2] =
+        [IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)), IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254))];
     let address = address.to_canonical();
     let is_private = match address {
         IpAddr::V4(v4) => v4.is_private() || matches!(v4.octets(), [100, 64..=127, ..]),

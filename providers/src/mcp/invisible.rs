@@ -216,7 +216,9 @@ mod tests {
 
     #[test]
     fn emoji_and_scripts_keep_what_makes_them() {
-        for text in ["👩\u{200d}💻 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", "می\u{200c}خواهم", "क\u{94d}\u{200d}ष", "tab\tnew\nline"] {
+        for text in
+            ["👩\u{200d}💻 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", "می\u{200c}خواهم", "क\u{94d}\u{200d}ष", "tab\tnew\nline"]
+        {
             assert_eq!(visible(text), text);
         }
         assert_eq!(visible("a\u{200d}b\u{fe0f}\u{fe0f}❤\u{fe0f}\u{fe0f}"), "ab❤\u{fe0f}");

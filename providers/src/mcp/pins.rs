@@ -184,12 +184,7 @@ impl McpPins {
 
     /// Compares a listing with the pins: name and raw declaration of each tool. What a server offers when it is seen for
     /// the first time is pinned.
-    pub(super) async fn judge(
-        &self,
-        provider: &str,
-        policy: PinPolicy,
-        tools: Vec<(String, JsonText)>,
-    ) -> Judgement {
+    pub(super) async fn judge(&self, provider: &str, policy: PinPolicy, tools: Vec<(String, JsonText)>) -> Judgement {
         let count = tools.len();
         if policy == PinPolicy::Off {
             return Judgement { withheld: vec![None; count], warnings: Vec::new() };
@@ -205,10 +200,9 @@ impl McpPins {
     fn judge_now(&self, provider: &str, policy: PinPolicy, tools: &[(String, JsonText)]) -> Judgement {
         let offered: Vec<(&String, Pin)> = tools.iter().map(|(name, raw)| (name, Pin::of(raw))).collect();
         let mut state = self.state();
-        state.offered.insert(
-            provider.to_owned(),
-            offered.iter().map(|(name, pin)| ((*name).clone(), pin.clone())).collect(),
-        );
+        state
+            .offered
+            .insert(provider.to_owned(), offered.iter().map(|(name, pin)| ((*name).clone(), pin.clone())).collect());
         if state.book.is_err() {
             state.book = self.0.shelf.read();
         }

@@ -75,7 +75,9 @@ impl SseTransport {
         let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         if let OutgoingKind::Request { mirrored, .. } = &message.kind {
             for (name, value) in mirrored {
-                if let (Ok(name), Ok(value)) = (name.parse::<reqwest::header::HeaderName>(), HeaderValue::from_str(value)) {
+                if let (Ok(name), Ok(value)) =
+                    (name.parse::<reqwest::header::HeaderName>(), HeaderValue::from_str(value))
+                {
                     headers.insert(name, value);
                 }
             }

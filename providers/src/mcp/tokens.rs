@@ -90,8 +90,23 @@ mod tests {
     #[test]
     fn a_text_falls_into_its_pieces() {
         let text = "{ \"a\\\"\\\\\" : [1.50e3,true , \"ü:{\"], \"b\":null}\n";
-        let expected =
-            ["{", "\"a\\\"\\\\\"", ":", "[", "1.50e3", ",", "true", ",", "\"ü:{\"", "]", ",", "\"b\"", ":", "null", "}"];
+        let expected = [
+            "{",
+            "\"a\\\"\\\\\"",
+            ":",
+            "[",
+            "1.50e3",
+            ",",
+            "true",
+            ",",
+            "\"ü:{\"",
+            "]",
+            ",",
+            "\"b\"",
+            ":",
+            "null",
+            "}",
+        ];
         assert_eq!(pieces(text), expected);
     }
 

@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer};
 /// The longest value, in bytes.
 const MAX_BYTES: u64 = 16 << 10;
 
-const WAYS: &str = "a text, { env = \"NAME\" } or { file = \"path\" }, the last two with a `prefix` where one is needed";
+const WAYS: &str =
+    "a text, { env = \"NAME\" } or { file = \"path\" }, the last two with a `prefix` where one is needed";
 
 /// A value of a header or a variable: written down, or kept elsewhere and read when it is needed. Never shown.
 #[derive(Clone, PartialEq, Eq)]

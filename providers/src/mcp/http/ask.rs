@@ -38,7 +38,11 @@ struct Peek<'m> {
 enum StreamEnd {
     Answered,
     /// It ended or broke without an answer; it can be taken up after this event.
-    Open { last_event: Option<String>, retry: Option<Duration>, had_events: bool },
+    Open {
+        last_event: Option<String>,
+        retry: Option<Duration>,
+        had_events: bool,
+    },
 }
 
 /// Sends a request and gives its answer, and whatever comes with it, to the inbox.
@@ -129,7 +133,8 @@ async fn take_json(shared: &Shared, id: u64, mut response: Response) -> Result<(
         body.extend_from_slice(&chunk);
     }
     // Revision 2025-03-26 lets answers come together.
-    let together: Option<Vec<&RawValue>> = body.trim_ascii_start().starts_with(b"[").then(|| serde_json::from_slice(&body).ok()).flatten();
+    let together: Option<Vec<&RawValue>> =
+        body.trim_ascii_start().starts_with(b"[").then(|| serde_json::from_slice(&body).ok()).flatten();
     let messages: Vec<&[u8]> = match &together {
         Some(messages) => messages.iter().map(|message| message.get().as_bytes()).collect(),
         None => vec![&body],

@@ -114,9 +114,13 @@ impl Auth {
             McpOAuth::Refresh { client, token } => {
                 let mut manager = self.manager(client, challenge).await?;
                 let store = InMemoryCredentialStore::new();
-                store.save(stored(client, &read("the refresh token", token)?)?).await.map_err(|error| failure(&error))?;
+                store
+                    .save(stored(client, &read("the refresh token", token)?)?)
+                    .await
+                    .map_err(|error| failure(&error))?;
                 manager.set_credential_store(store);
-                let mut config = OAuthClientConfig::new(&client.id, "http://localhost").with_scopes(client.scopes.clone());
+                let mut config =
+                    OAuthClientConfig::new(&client.id, "http://localhost").with_scopes(client.scopes.clone());
                 config.client_secret = secret(client)?;
                 manager.configure_client(config).map_err(|error| failure(&error))?;
                 refreshed(manager).await
@@ -124,7 +128,11 @@ impl Auth {
         }
     }
 
-    async fn manager(&self, client: &McpOAuthClient, challenge: Option<&str>) -> Result<AuthorizationManager, ToolFailure> {
+    async fn manager(
+        &self,
+        client: &McpOAuthClient,
+        challenge: Option<&str>,
+    ) -> Result<AuthorizationManager, ToolFailure> {
         let http: Arc<dyn OAuthHttpClient> = Arc::clone(&self.http) as _;
         let made = AuthorizationManager::new_with_oauth_http_client(self.resource.as_str(), http).await;
         let mut manager = made.map_err(|error| failure(&error))?;

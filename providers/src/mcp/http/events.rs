@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn an_event_that_is_too_large_costs_itself_and_no_memory() {
         let mut parser = EventParser::new(10);
-        let stream = format!("data: {}\n\ndata: 12345\ndata: 67890\n\n: {}\ndata: ok\n\n", "x".repeat(99), "c".repeat(99_999));
+        let stream =
+            format!("data: {}\n\ndata: 12345\ndata: 67890\n\n: {}\ndata: ok\n\n", "x".repeat(99), "c".repeat(99_999));
         assert_eq!(parser.push(stream.as_bytes()), [Event::TooLarge, Event::TooLarge, message("ok")]);
         parser.push(&[b'x'; 1 << 20]);
         assert!(parser.line.capacity() <= 2 * MAX_FIELD_BYTES, "{}", parser.line.capacity());

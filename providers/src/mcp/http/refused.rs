@@ -61,7 +61,8 @@ impl Refused {
                  configuration; where there is one already, the server does not accept it",
             ),
             403 => {
-                let scope = self.missing_scope().map_or_else(String::new, |scope| format!(" It asks for the scope `{scope}`."));
+                let scope =
+                    self.missing_scope().map_or_else(String::new, |scope| format!(" It asks for the scope `{scope}`."));
                 let message = format!(
                     "the server does not allow this (403): what it is given in `oauth` or `headers` lacks a right.{scope}"
                 );

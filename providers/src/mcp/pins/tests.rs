@@ -34,7 +34,8 @@ async fn a_changed_declaration_is_withheld_until_it_is_approved() {
 #[tokio::test]
 async fn key_order_and_white_space_change_nothing_and_invisible_characters_do() {
     let pins = McpPins::in_memory();
-    let first = r#"{"name":"a","description":"b","inputSchema":{"type":"object","properties":{}},"annotations":{"x":1}}"#;
+    let first =
+        r#"{"name":"a","description":"b","inputSchema":{"type":"object","properties":{}},"annotations":{"x":1}}"#;
     let same = r#"{ "inputSchema": {"properties":{}, "type":"object"}, "description":"b", "name":"a", "title":"T"}"#;
     let hidden = first.replace("\"b\"", "\"b\u{e0041}\"");
     for (raw, is_same) in [(first, true), (same, true), (&hidden, false)] {
