@@ -191,8 +191,12 @@ async fn read_stream(shared: &Shared, id: u64, mut response: Response) -> Result
                 Event::Named(..) => {}
                 Event::Message(message) => {
                     had_events = true;
-                    is_answered |= answers(&message, id) || is_no_json(&message);
+                    is_answered |= answers(&message, id);
                     shared.inbox.receive(&message, Some(id));
+                    // In a request's own stream it stands for its answer, whatever it was to be.
+                    if is_no_json(&message) {
+                        return Err(protocol("the server's answer is no JSON".to_owned()));
+                    }
                 }
             }
         }
@@ -251,7 +255,6 @@ pub(in crate::mcp) fn answers(message: &[u8], id: u64) -> bool {
     peek.method.is_none() && peek.id.is_some_and(|given| given.get() == id.to_string())
 }
 
-/// In a request's own stream, what cannot be read stands for its answer.
 fn is_no_json(message: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(message).is_err()
 }

@@ -19,8 +19,6 @@ pub struct McpHttpConfig {
     pub oauth: Option<McpOAuth>,
     /// What may be connected to beside the public internet.
     pub allow_private: Vec<AllowRule>,
-    /// Headers that a batch's context may set (`metadata.headers`).
-    pub forward_headers: Vec<HeaderName>,
 }
 
 /// The transports over HTTP.
@@ -70,13 +68,6 @@ pub struct McpOAuthClient {
 impl McpHttpConfig {
     /// The service at this address, with defaults for everything else.
     pub fn new(url: Url) -> Self {
-        Self {
-            url,
-            way: McpWay::default(),
-            headers: Vec::new(),
-            oauth: None,
-            allow_private: Vec::new(),
-            forward_headers: Vec::new(),
-        }
+        Self { url, way: McpWay::default(), headers: Vec::new(), oauth: None, allow_private: Vec::new() }
     }
 }
