@@ -22,6 +22,7 @@ mod hub;
 mod invisible;
 mod listing;
 mod log;
+mod mirror;
 mod pins;
 mod rounds;
 mod session;

@@ -15,9 +15,14 @@ use super::rounds::{self, Asked};
 use super::session::Session;
 
 /// Runs a call. Dropping the future cancels it.
-pub(super) async fn call(session: &Session, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
+pub(super) async fn call(
+    session: &Session,
+    mut mirrored: Vec<(String, String)>,
+    invocation: ToolInvocation,
+    context: CallContext,
+) -> InvokeResult {
     let wants_native = context.wants_native_result();
-    let mirrored = forwarded(&session.options.forward_headers, &context.execution().metadata);
+    mirrored.extend(forwarded(&session.options.forward_headers, &context.execution().metadata));
     let asker = Arc::new(Asker::call(&invocation, context, session.options.idle_timeout()));
     let (name, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
     let params = |inputs: &[(&'static str, JsonText)], id| {
