@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn a_legacy_message_says_its_session_and_revision() {
         let headers = agreed(Era::Legacy, "2025-11-25", Some("s1")).of_post(&call("x", &[]));
-        assert_eq!((&headers[SESSION_ID], &headers[PROTOCOL_VERSION]), ("s1", "2025-11-25"));
+        assert_eq!(headers[SESSION_ID], "s1");
+        assert_eq!(headers[PROTOCOL_VERSION], "2025-11-25");
         assert!(!headers.contains_key(METHOD) && !headers.contains_key(NAME));
     }
 
@@ -186,8 +187,10 @@ mod tests {
     fn a_modern_message_says_its_method_and_name_and_arguments() {
         let mirrored = [("Mcp-Param-City", "Kiel"), ("Mcp-Param-Note", " ü"), ("bad name", "x")];
         let headers = agreed(Era::Modern, "2026-07-28", None).of_post(&call("grüße", &mirrored));
-        assert_eq!((&headers[METHOD], &headers[NAME]), ("tools/call", "=?base64?Z3LDvMOfZQ==?="));
-        assert_eq!((&headers["mcp-param-city"], &headers["mcp-param-note"]), ("Kiel", "=?base64?IMO8?="));
+        assert_eq!(headers[METHOD], "tools/call");
+        assert_eq!(headers[NAME], "=?base64?Z3LDvMOfZQ==?=");
+        assert_eq!(headers["mcp-param-city"], "Kiel");
+        assert_eq!(headers["mcp-param-note"], "=?base64?IMO8?=");
         assert!(!headers.contains_key(SESSION_ID));
     }
 
@@ -197,7 +200,8 @@ mod tests {
         let kind = OutgoingKind::Request { id: 0, method: "server/discover".into(), name: None, mirrored: Vec::new() };
         let modern = Outgoing { text: JsonText::parse(text).unwrap(), kind: kind.clone() };
         let headers = Agreed::default().of_post(&modern);
-        assert_eq!((&headers[PROTOCOL_VERSION], &headers[METHOD]), ("2026-07-28", "server/discover"));
+        assert_eq!(headers[PROTOCOL_VERSION], "2026-07-28");
+        assert_eq!(headers[METHOD], "server/discover");
         let legacy = Outgoing { text: JsonText::object([]), kind };
         assert!(!Agreed::default().of_post(&legacy).contains_key(PROTOCOL_VERSION));
     }
