@@ -11,6 +11,7 @@ mod docs;
 mod fuzzing;
 mod lifecycle;
 mod mcp;
+mod mcp_hostile;
 mod mcp_http;
 mod metrics;
 mod plugin_authors;

@@ -141,9 +141,10 @@ impl Bridge {
         }
     }
 
-    /// Tells a call's own host a line of the server's log.
-    pub(super) async fn log(&self, params: JsonText, behalf: Behalf<'_>) {
-        drop(self.ask_host("log.message", params, behalf).await);
+    /// Tells a call's own host a line of the server's log. Says whether that host takes any.
+    pub(super) async fn log(&self, params: JsonText, behalf: Behalf<'_>) -> bool {
+        let told = self.ask_host("log.message", params, behalf).await;
+        !told.is_err_and(|failure| matches!(failure.code, ErrorCode::ToolUnavailable | ErrorCode::DeadlineExceeded))
     }
 
     /// The server does not want an answer any more.

@@ -2,19 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{
-    CallContext, InvokeResult, ProviderEvent, ProviderKind, Reason, RejectedTool, Remarks, ToolFailure, ToolInvocation,
-    ToolProvider, ToolSpec,
+    CallContext, InvokeResult, ProviderEvent, ProviderKind, Reason, Remarks, ToolFailure, ToolInvocation, ToolProvider,
+    ToolSpec,
 };
 
 use super::dialer::Dialer;
 use super::hub::{McpHub, McpMembership};
-use super::listing::Listing;
-use super::mirror::{self, Mirrors};
 use super::pins::McpPins;
 use super::session::Session;
 use super::tenants::Tenants;
@@ -28,7 +25,6 @@ pub(super) struct McpClient {
     pins: McpPins,
     /// Notified when a tool that was withheld is approved.
     approved: Arc<Notify>,
-    mirrors: ArcSwap<Mirrors>,
     remarks: Mutex<Remarks>,
     /// Given back when the provider closes.
     joined: Mutex<Option<Joined>>,
@@ -53,36 +49,11 @@ impl McpClient {
             _listener: AbortOnDropHandle::new(listener),
         };
         let approved = pins.approvals(&session.provider);
-        let (mirrors, remarks) = (ArcSwap::default(), Mutex::default());
-        Self { session, tenants, pins, approved, mirrors, remarks, joined: Mutex::new(Some(joined)) }
-    }
-
-    /// What calls repeat in headers. A tool that asks for what cannot be is left out.
-    fn read_mirrors(&self, listing: &mut Listing) -> Mirrors {
-        let mut mirrors = Mirrors::new();
-        if !self.session.is_modern() {
-            return mirrors;
-        }
-        for (tool, declared) in
-            std::mem::take(&mut listing.tools).into_iter().zip(std::mem::take(&mut listing.declared))
-        {
-            match mirror::read(&tool.parameters_schema) {
-                Ok(found) => {
-                    if !found.is_empty() {
-                        mirrors.insert(Arc::clone(&tool.name), found);
-                    }
-                    listing.tools.push(tool);
-                    listing.declared.push(declared);
-                }
-                Err(reason) => listing.remarks.rejected.push(RejectedTool { name: tool.name.to_string(), reason }),
-            }
-        }
-        mirrors
+        Self { session, tenants, pins, approved, remarks: Mutex::default(), joined: Mutex::new(Some(joined)) }
     }
 
     async fn list(&self) -> Result<Vec<ToolSpec>, ToolFailure> {
         let mut listing = listing::list(&self.session).await?;
-        self.mirrors.store(Arc::new(self.read_mirrors(&mut listing)));
         let names = listing.tools.iter().map(|tool| tool.name.to_string());
         let declared = names.zip(std::mem::take(&mut listing.declared)).collect();
         let judgement = self.pins.judge(&self.session.provider, self.session.options.pins, declared).await;
@@ -116,11 +87,7 @@ impl ToolProvider for McpClient {
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
         Box::pin(async move {
             let assigned = self.tenants.session(&context.execution().tenant).await?;
-            let mirrors = self.mirrors.load();
-            let mirrors = mirrors
-                .get(invocation.tool_name())
-                .map_or_else(Vec::new, |mirrors| mirror::headers(mirrors, invocation.arguments().json()));
-            call::call(assigned.session(), mirrors, invocation, context).await
+            call::call(assigned.session(), invocation, context).await
         })
     }
 

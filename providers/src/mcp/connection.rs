@@ -1,6 +1,7 @@
 //! Connection: requests to one server and their answers, whatever carries them.
 
 mod asker;
+mod attendance;
 mod board;
 mod count;
 mod message;
@@ -13,7 +14,7 @@ use arc_swap::ArcSwap;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, HostPort, JsonText, ToolFailure};
@@ -28,7 +29,7 @@ pub use count::describe_mcp_metrics;
 pub(super) use message::{RpcError, ServerRequest};
 pub(super) use salvage::reply_id_of_ends;
 
-use asker::Mail;
+use attendance::attend;
 use board::Errand;
 use message::Reply;
 use pending::Answer;
@@ -37,8 +38,6 @@ use pending::Answer;
 const ERRANDS: usize = 256;
 /// How long a request may take that the server makes for no call.
 const ASK_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a line of the log may take on its way.
-const LOG_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection to one server. Dropping it ends its tasks and its transport.
 #[derive(Debug)]
@@ -151,7 +150,7 @@ impl Connection {
             give_up.stage = Stage::Sent;
         }
         let answer = match &asker {
-            Some(asker) => self.attend(asker, answer).await,
+            Some(asker) => attend(self, asker, answer).await,
             None => answer.await.map_err(|_gone| gone("its connection has ended")),
         };
         let answer = answer?;
@@ -212,69 +211,6 @@ impl Connection {
         self.board.pending.end("it was closed", || SendFailure::Failed(gone("it was closed")));
         self.transport.close().await;
     }
-
-    /// Waits for an answer, and takes care of what the server says and asks meanwhile.
-    ///
-    /// # Errors
-    /// The server has said nothing for too long.
-    async fn attend(&self, asker: &Asker, mut answer: oneshot::Receiver<Answer>) -> Result<Answer, ToolFailure> {
-        let mut asked: Option<FuturesUnordered<_>> = None;
-        asker.begin();
-        loop {
-            // While it waits for an answer itself, its silence is nobody's fault.
-            let is_asking = asked.as_ref().is_some_and(|asked| !asked.is_empty());
-            let idle_at = if is_asking { None } else { asker.idle_at() };
-            tokio::select! {
-                biased;
-                answered = &mut answer => {
-                    self.last_lines(asker).await;
-                    return answered.map_err(|_gone| gone("its connection has ended"));
-                }
-                () = asker.mailed.notified() => {
-                    for mail in asker.take_mail() {
-                        match mail {
-                            Mail::Log(line) => self.log(asker, line).await,
-                            Mail::Request(bridged) => {
-                                let asked = asked.get_or_insert_with(FuturesUnordered::new);
-                                asked.push(self.answer(bridged, asker));
-                            }
-                        }
-                    }
-                }
-                () = next(&mut asked) => asker.begin(),
-                () = at(idle_at) => if asker.idle_at().is_none_or(|at| at <= Instant::now()) {
-                    let message = format!("the server said nothing for {} ms; the outcome is unknown", asker.idle().as_millis());
-                    return Err(ToolFailure::new(ErrorCode::DeadlineExceeded, message));
-                },
-            }
-        }
-    }
-
-    /// What was said before the answer came is told before the answer is.
-    async fn last_lines(&self, asker: &Asker) {
-        for mail in asker.take_mail() {
-            if let Mail::Log(line) = mail {
-                self.log(asker, line).await;
-            }
-        }
-    }
-
-    async fn log(&self, asker: &Asker, line: JsonText) {
-        if asker.is_deaf() {
-            return;
-        }
-        let deadline = (Instant::now() + LOG_TIMEOUT).min(asker.deadline());
-        let behalf = Behalf { host: asker.host(), caller: asker.caller(), deadline };
-        self.board.bridge.log(line, behalf).await;
-        if Instant::now() >= deadline {
-            asker.deafen();
-        }
-    }
-
-    async fn answer(&self, bridged: BridgedRequest, asker: &Asker) {
-        let behalf = Behalf { host: asker.host(), caller: asker.caller(), deadline: asker.deadline() };
-        answer(&self.board.bridge, &*self.transport, bridged, behalf).await;
-    }
 }
 
 async fn answer(bridge: &Bridge, transport: &dyn Transport, bridged: BridgedRequest, behalf: Behalf<'_>) {
@@ -286,20 +222,6 @@ async fn answer(bridge: &Bridge, transport: &dyn Transport, bridged: BridgedRequ
 async fn send(transport: &dyn Transport, text: JsonText) {
     if let Err(failure) = transport.send(Outgoing { text, kind: OutgoingKind::Other { method: None } }).await {
         tracing::debug!(?failure, "an answer did not reach its server");
-    }
-}
-
-async fn next<F: Future<Output = ()>>(running: &mut Option<FuturesUnordered<F>>) {
-    match running.as_mut() {
-        Some(running) if !running.is_empty() => drop(running.next().await),
-        _ => std::future::pending().await,
-    }
-}
-
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
     }
 }
 
@@ -369,7 +291,7 @@ impl Drop for GiveUp<'_> {
 impl Desk {
     async fn run(self) {
         let Self { board, transport, host, mut errands } = self;
-        let mut asked: Option<FuturesUnordered<BoxFuture<'_, ()>>> = None;
+        let mut asked: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
         loop {
             tokio::select! {
                 errand = errands.recv() => match errand {
@@ -378,11 +300,11 @@ impl Desk {
                         let deadline = Instant::now() + ASK_TIMEOUT;
                         let behalf = Behalf { host: &host, caller: None, deadline };
                         let answered = answer(&board.bridge, &*transport, bridged, behalf);
-                        asked.get_or_insert_with(FuturesUnordered::new).push(Box::pin(answered));
+                        asked.push(Box::pin(answered));
                     }
                     None => return,
                 },
-                () = next(&mut asked) => {}
+                Some(()) = asked.next(), if !asked.is_empty() => {}
             }
         }
     }

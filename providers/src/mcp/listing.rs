@@ -31,6 +31,15 @@ pub(super) struct Listing {
     pub(super) declared: Vec<JsonText>,
 }
 
+/// What holds for the tools of a server.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rules {
+    /// Its word counts.
+    trusted: bool,
+    /// Its tools may ask for headers.
+    mirrors_arguments: bool,
+}
+
 /// One page as it came.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +57,7 @@ struct Page<'a> {
 /// The server does not answer, or with something that is no list.
 pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
     let mut listing = Listing::default();
+    let rules = Rules { trusted: session.options.trusted, mirrors_arguments: session.mirrors_arguments() };
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     let mut cursor: Option<String> = None;
     loop {
@@ -63,7 +73,7 @@ pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
             .map_err(|error| protocol(format!("its answer to tools/list has no list of tools: {error}")))?;
         bytes += text.as_str().len();
         for raw in page.tools {
-            listing.add(&JsonText::from(raw), session.options.trusted);
+            listing.add(&JsonText::from(raw), rules);
         }
         let Some(next) = page.next_cursor else { return Ok(listing) };
         let problem = if !seen.insert(next.clone()) {
@@ -96,10 +106,10 @@ async fn page(session: &Session, cursor: Option<&str>) -> Result<JsonText, Refus
 
 impl Listing {
     /// Adds what the server sent of a tool, without the characters that nobody sees.
-    fn add(&mut self, declared: &JsonText, trusted: bool) {
+    fn add(&mut self, declared: &JsonText, rules: Rules) {
         let stripped = invisible::stripped(declared);
         let Ok(raw) = serde_json::from_str::<&RawValue>(stripped.json.as_str()) else { return };
-        tool::read(raw, trusted, self);
+        tool::read(raw, rules, self);
         if self.tools.len() == self.declared.len() {
             return;
         }

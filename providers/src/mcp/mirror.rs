@@ -1,92 +1,93 @@
-//! Mirrors: arguments that are repeated in `Mcp-Param-*` headers, as a tool's schema asks for it (`x-mcp-header`, 2026-07-28).
+//! Mirror: arguments that HTTP requests of revision 2026-07-28 say in their headers too (`x-mcp-header`).
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use toolyard::JsonText;
 
-const ANNOTATION: &str = "x-mcp-header";
-const PREFIX: &str = "Mcp-Param-";
+const KEYWORD: &str = "x-mcp-header";
 
-/// The mirrors of a server's tools, by tool.
-pub(super) type Mirrors = HashMap<Arc<str>, Vec<Mirror>>;
-
-/// An argument and the header that repeats it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mirror {
-    path: Vec<String>,
-    header: String,
-}
-
-/// The mirrors that a schema asks for.
+/// Looks whether the headers that a tool's schema asks for can be made.
 ///
 /// # Errors
-/// What is wrong with one of them; the tool cannot be called in the way that it asks for.
-pub(super) fn read(schema: &Value) -> Result<Vec<Mirror>, String> {
-    let mut found = Vec::new();
-    walk(schema, &mut Some(Vec::new()), &mut found)?;
-    let mut seen = HashSet::new();
-    match found.iter().find(|mirror: &&Mirror| !seen.insert(mirror.header.to_ascii_lowercase())) {
-        Some(twice) => Err(format!("it asks for the header `{}` twice in `{ANNOTATION}`", twice.header)),
-        None => Ok(found),
+/// What is wrong with them.
+pub(super) fn check(schema: &Value) -> Result<(), String> {
+    if is_elsewhere(schema, false) {
+        return Err(format!("`{KEYWORD}` stands where no argument of its own is"));
     }
-}
-
-/// The headers of a call with these arguments.
-pub(super) fn headers(mirrors: &[Mirror], arguments: &JsonText) -> Vec<(String, String)> {
-    let said = |mirror: &Mirror| {
-        let mut keys = mirror.path.iter();
-        let first = arguments.member(keys.next()?)?;
-        let value = keys.try_fold(first, |value, key| value.member(key))?;
-        let text = value.text().unwrap_or_else(|| value.as_str().to_owned());
-        (value != JsonText::null()).then(|| (format!("{PREFIX}{}", mirror.header), text))
-    };
-    mirrors.iter().filter_map(said).collect()
-}
-
-/// Walks a schema; `path` leads to it along `properties` alone, if it can be reached so. Schemas are no deeper than they
-/// could be read.
-fn walk(schema: &Value, path: &mut Option<Vec<String>>, found: &mut Vec<Mirror>) -> Result<(), String> {
-    let members = match schema {
-        Value::Object(members) => members,
-        Value::Array(items) => return items.iter().try_for_each(|item| walk(item, &mut None, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Ok(()),
-    };
-    for (word, value) in members {
-        match (word.as_str(), value) {
-            (ANNOTATION, header) => found.push(mirror(members, header, path.as_deref())?),
-            ("properties", Value::Object(properties)) => {
-                for (name, property) in properties {
-                    let mut inner = path.as_ref().map(|path| [path.as_slice(), std::slice::from_ref(name)].concat());
-                    walk(property, &mut inner, found)?;
-                }
-            }
-            ("$defs" | "definitions" | "dependentSchemas" | "patternProperties", Value::Object(schemas)) => {
-                schemas.values().try_for_each(|schema| walk(schema, &mut None, found))?;
-            }
-            // These hold data and names, and no schemas.
-            ("default" | "const" | "enum" | "examples" | "dependentRequired", _) => {}
-            (_, value) => walk(value, &mut None, found)?,
+    let mut seen = HashSet::new();
+    walk(schema, &mut Vec::new(), &mut |path, property, header| {
+        let place = path.join(".");
+        let Some(header) = header.as_str().filter(|header| !header.is_empty() && header.bytes().all(is_token)) else {
+            return Err(format!("`{KEYWORD}` of `{place}` is no name of a header"));
+        };
+        if !seen.insert(header.to_ascii_lowercase()) {
+            return Err(format!("`{KEYWORD}` of `{place}` is another argument's already"));
         }
+        match property.get("type").and_then(Value::as_str) {
+            Some("string" | "integer" | "boolean") => Ok(()),
+            _ => Err(format!("`{KEYWORD}` of `{place}` needs a string, an integer or a boolean")),
+        }
+    })
+}
+
+/// The headers of a call, by their names after `Mcp-Param-`, with the values of their arguments as text.
+pub(super) fn headers(schema: &Value, arguments: &JsonText) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    let walked = walk(schema, &mut Vec::new(), &mut |path, _property, header| {
+        let value = path.iter().try_fold(arguments.clone(), |value, key| value.member(key));
+        let text = value.and_then(|value| match value.as_str().as_bytes().first() {
+            Some(b'{' | b'[' | b'n') | None => None,
+            Some(b'"') => value.text(),
+            Some(_) => Some(value.as_str().to_owned()),
+        });
+        headers.extend(header.as_str().map(str::to_owned).zip(text));
+        Ok(())
+    });
+    debug_assert!(walked.is_ok(), "nothing is refused");
+    headers
+}
+
+type Visit<'v, 'a> = dyn FnMut(&[&'a str], &'a Map<String, Value>, &'a Value) -> Result<(), String> + 'v;
+
+/// Visits every argument that has a header, nested ones included.
+fn walk<'a>(schema: &'a Value, path: &mut Vec<&'a str>, visit: &mut Visit<'_, 'a>) -> Result<(), String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        path.push(name);
+        if let Some(property) = property.as_object()
+            && let Some(header) = property.get(KEYWORD)
+        {
+            visit(path, property, header)?;
+        }
+        walk(property, path, visit)?;
+        path.pop();
     }
     Ok(())
 }
 
-fn mirror(schema: &Map<String, Value>, header: &Value, path: Option<&[String]>) -> Result<Mirror, String> {
-    let wrong = |why: &str| Err(format!("its `{ANNOTATION}` {why}"));
-    let Some(path) = path.filter(|path| !path.is_empty()) else {
-        return wrong("stands where no single argument can be meant");
-    };
-    let Some(header) = header.as_str().filter(|header| !header.is_empty() && header.bytes().all(is_token)) else {
-        return wrong("is no name of a header");
-    };
-    if !matches!(schema.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-        return wrong("is asked for an argument that is no string, integer or boolean");
-    }
-    Ok(Mirror { path: path.to_vec(), header: header.to_owned() })
+/// Whether the keyword stands anywhere but at a property that is reached through `properties` alone.
+fn is_elsewhere(schema: &Value, is_property: bool) -> bool {
+    let Some(schema) = schema.as_object() else { return false };
+    schema.iter().any(|(key, value)| match (key.as_str(), value) {
+        (KEYWORD, _) => !is_property,
+        ("properties", Value::Object(properties)) => properties.values().any(|value| is_elsewhere(value, true)),
+        // Here are values and names, and no schemas.
+        ("default" | "const" | "enum" | "examples" | "dependentRequired", _) => false,
+        (_, value) => holds(value),
+    })
 }
 
+/// Whether the keyword stands anywhere in it.
+fn holds(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.iter().any(|(key, value)| key == KEYWORD || holds(value)),
+        Value::Array(items) => items.iter().any(holds),
+        _ => false,
+    }
+}
+
+/// A character of an HTTP token (RFC 9110, section 5.6.2).
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -97,37 +98,36 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn arguments_are_repeated_as_the_schema_asks() {
-        let schema = json!({"type": "object", "properties": {
+    fn arguments_with_a_header_are_found_and_keep_their_digits() {
+        let schema = json!({"properties": {
             "region": {"type": "string", "x-mcp-header": "Region"},
-            "in": {"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
-            "on": {"type": "boolean", "x-mcp-header": "On"}, "off": {"type": "boolean", "x-mcp-header": "Off"},
-            "data": {"default": {"x-mcp-header": 7}}
+            "where": {"type": "object", "properties": {"id": {"type": "integer", "x-mcp-header": "Id"}}},
+            "absent": {"type": "boolean", "x-mcp-header": "Absent"},
+            "plain": {"type": "string"}
         }});
-        let mirrors = read(&schema).unwrap();
-        let arguments = r#"{"region":"äß","in":{"n":123456789012345678901234567890},"on":true,"off":null}"#;
-        let expected = [("Region", "äß"), ("N", "123456789012345678901234567890"), ("On", "true")];
-        let expected = expected.map(|(name, value)| (format!("Mcp-Param-{name}"), value.to_owned()));
-        assert_eq!(headers(&mirrors, &JsonText::parse(arguments).unwrap()), expected);
+        check(&schema).unwrap();
+        let arguments =
+            JsonText::parse(r#"{"where":{"id":123456789012345678901234567890},"region":"北","plain":"x"}"#).unwrap();
+        let expected = [("Region", "北"), ("Id", "123456789012345678901234567890")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(headers(&schema, &arguments), expected);
     }
 
     #[test]
-    fn what_cannot_be_repeated_is_said() {
-        for (schema, said) in [
-            (json!({"x-mcp-header": "A"}), "no single argument"),
-            (json!({"properties": {"a": {"type": "string", "x-mcp-header": ""}}}), "no name"),
-            (json!({"properties": {"a": {"type": "string", "x-mcp-header": "a b"}}}), "no name"),
-            (json!({"properties": {"a": {"type": "string", "x-mcp-header": 7}}}), "no name"),
-            (json!({"properties": {"a": {"type": "number", "x-mcp-header": "A"}}}), "no string"),
-            (json!({"properties": {"a": {"items": {"type": "string", "x-mcp-header": "A"}}}}), "no single argument"),
-            (json!({"$defs": {"d": {"type": "string", "x-mcp-header": "A"}}}), "no single argument"),
-            (
-                json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"}, "b": {"type": "string", "x-mcp-header": "a"}}}),
-                "twice",
-            ),
+    fn headers_that_cannot_be_made_are_refused() {
+        let one = |property: Value| json!({"properties": {"a": property}});
+        for schema in [
+            one(json!({"type": "string", "x-mcp-header": ""})),
+            one(json!({"type": "string", "x-mcp-header": "a b"})),
+            one(json!({"type": "string", "x-mcp-header": 7})),
+            one(json!({"type": "number", "x-mcp-header": "A"})),
+            one(json!({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}})),
+            json!({"x-mcp-header": "A"}),
+            json!({"anyOf": [one(json!({"type": "string", "x-mcp-header": "A"}))]}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"}, "b": {"type": "string", "x-mcp-header": "a"}}}),
         ] {
-            let error = read(&schema).unwrap_err();
-            assert!(error.contains(said), "{schema}: {error}");
+            assert!(check(&schema).is_err(), "{schema}");
         }
+        check(&one(json!({"type": "string", "default": {"x-mcp-header": "A"}}))).unwrap();
     }
 }

@@ -91,6 +91,11 @@ impl Session {
         self.server.load().opened.era == Era::Modern
     }
 
+    /// Whether calls say some of their arguments in headers too.
+    pub(super) fn mirrors_arguments(&self) -> bool {
+        self.connection.transport().mirrors_arguments() && self.is_modern()
+    }
+
     /// Whether the server says that it has this, such as `tools`.
     pub(super) fn has(&self, capability: &str) -> bool {
         self.server.load().capabilities.member(capability).is_some()

@@ -24,6 +24,12 @@ pub(super) trait Transport: Send + Sync + fmt::Debug + 'static {
     /// The handshake is done: from now on messages are of this revision.
     fn opened(&self, opened: &Opened);
 
+    /// Whether requests of revision 2026-07-28 say arguments in headers too, so that tools whose headers cannot be made
+    /// are no tools.
+    fn mirrors_arguments(&self) -> bool {
+        false
+    }
+
     /// Ready, with the reason, when the connection is gone for good.
     fn ended(&self) -> BoxFuture<'_, String>;
 

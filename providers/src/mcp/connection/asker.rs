@@ -28,6 +28,7 @@ pub(in crate::mcp) struct Asker {
 enum Behalf {
     Call { context: CallContext, caller: HostCaller },
     Host(Arc<dyn HostPort>),
+    Nobody(Arc<dyn HostPort>),
 }
 
 struct State {
@@ -61,7 +62,8 @@ impl Asker {
     }
 
     pub(in crate::mcp) fn other(host: Option<Arc<dyn HostPort>>, deadline: Instant) -> Self {
-        Self::new(Behalf::Host(host.unwrap_or_else(|| Arc::new(NoHost))), deadline, None)
+        let behalf = host.map_or_else(|| Behalf::Nobody(Arc::new(NoHost)), Behalf::Host);
+        Self::new(behalf, deadline, None)
     }
 
     fn new(behalf: Behalf, deadline: Instant, idle: Option<Duration>) -> Self {
@@ -73,22 +75,27 @@ impl Asker {
     pub(in crate::mcp) fn context(&self) -> Option<&CallContext> {
         match &self.behalf {
             Behalf::Call { context, .. } => Some(context),
-            Behalf::Host(_) => None,
+            Behalf::Host(_) | Behalf::Nobody(_) => None,
         }
     }
 
     pub(in crate::mcp) fn caller(&self) -> Option<&HostCaller> {
         match &self.behalf {
             Behalf::Call { caller, .. } => Some(caller),
-            Behalf::Host(_) => None,
+            Behalf::Host(_) | Behalf::Nobody(_) => None,
         }
+    }
+
+    /// Whether there is anybody to tell what the server says, and to answer what it asks.
+    pub(super) fn listens(&self) -> bool {
+        !matches!(self.behalf, Behalf::Nobody(_))
     }
 
     /// Who answers what the server asks.
     pub(in crate::mcp) fn host(&self) -> &Arc<dyn HostPort> {
         match &self.behalf {
             Behalf::Call { context, .. } => context.host(),
-            Behalf::Host(host) => host,
+            Behalf::Host(host) | Behalf::Nobody(host) => host,
         }
     }
 
@@ -153,6 +160,10 @@ impl Asker {
     /// No log lines any more.
     pub(super) fn deafen(&self) {
         self.state().is_deaf = true;
+    }
+
+    pub(super) fn has_mail(&self) -> bool {
+        !self.state().mail.is_empty()
     }
 
     pub(super) fn take_mail(&self) -> VecDeque<Mail> {

@@ -126,15 +126,16 @@ impl Pending {
         true
     }
 
-    /// Who waits for the answer to this request.
+    /// Who waits for the answer to this request, and hears what the server says meanwhile.
     pub(super) fn asker(&self, id: u64) -> Option<Arc<Asker>> {
-        self.table().waiting.get(&id)?.asker.clone()
+        self.table().waiting.get(&id)?.asker.clone().filter(|asker| asker.listens())
     }
 
     /// The only one who waits, if there is just one.
     pub(super) fn only_asker(&self) -> Option<Arc<Asker>> {
         let table = self.table();
-        let mut askers = table.waiting.values().filter_map(|waiting| waiting.asker.as_ref());
+        let askers = table.waiting.values().filter_map(|waiting| waiting.asker.as_ref());
+        let mut askers = askers.filter(|asker| asker.listens());
         let only = askers.next()?;
         askers.next().is_none().then(|| Arc::clone(only))
     }

@@ -137,6 +137,10 @@ impl Transport for HttpTransport {
         *self.shared.listener.lock().unwrap_or_else(PoisonError::into_inner) = listener;
     }
 
+    fn mirrors_arguments(&self) -> bool {
+        true
+    }
+
     fn ended(&self) -> BoxFuture<'_, String> {
         Box::pin(self.shared.gone.wait())
     }

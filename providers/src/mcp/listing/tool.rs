@@ -6,13 +6,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolyard::{Effect, JsonText, RejectedTool, ToolAnnotation, ToolIcon, ToolSpec, ToolWarning, Visibility};
 
-use super::Listing;
+use super::{Listing, Rules};
+use crate::mcp::mirror;
 
 /// Characters of a name that are shown where there is something wrong with its tool.
 const SHOWN: usize = 100;
 
 /// Reads one tool into the listing: among the tools, or among those that are left out.
-pub(super) fn read(raw: &RawValue, trusted: bool, listing: &mut Listing) {
+pub(super) fn read(raw: &RawValue, rules: Rules, listing: &mut Listing) {
     let members: Result<HashMap<String, &RawValue>, _> = serde_json::from_str(raw.get());
     let Ok(members) = members else {
         return listing.reject(String::new(), "it is no object".to_owned());
@@ -26,6 +27,11 @@ pub(super) fn read(raw: &RawValue, trusted: bool, listing: &mut Listing) {
         Some(Err(error)) => return listing.reject(name, format!("its inputSchema cannot be read: {error}")),
         None => return listing.reject(name, "it has no inputSchema".to_owned()),
     };
+    if rules.mirrors_arguments
+        && let Err(reason) = mirror::check(&schema)
+    {
+        return listing.reject(name, reason);
+    }
     let output_schema = match value(&members, "outputSchema") {
         None | Some(Value::Object(_)) => value(&members, "outputSchema"),
         Some(_) => {
@@ -47,8 +53,8 @@ pub(super) fn read(raw: &RawValue, trusted: bool, listing: &mut Listing) {
     if let Some(meta) = value(&members, "_meta") {
         spec.metadata.insert("_meta".to_owned(), meta);
     }
-    spec.flags.untrusted = !trusted;
-    if trusted && spec.annotation.as_ref().is_some_and(|annotation| annotation.read_only_hint == Some(true)) {
+    spec.flags.untrusted = !rules.trusted;
+    if rules.trusted && spec.annotation.as_ref().is_some_and(|annotation| annotation.read_only_hint == Some(true)) {
         spec.effect = Some(Effect::Read);
     }
     spec.native = Some(JsonText::from(raw));
@@ -112,7 +118,7 @@ mod tests {
     fn read_all(tools: &[&str], trusted: bool) -> Listing {
         let mut listing = Listing::default();
         for tool in tools {
-            read(serde_json::from_str(tool).unwrap(), trusted, &mut listing);
+            read(serde_json::from_str(tool).unwrap(), Rules { trusted, ..Rules::default() }, &mut listing);
         }
         listing
     }

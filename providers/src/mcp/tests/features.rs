@@ -10,6 +10,7 @@ use toolyard::{ErrorCode, JsonText};
 use super::server::{Bench, Said, text};
 use crate::mcp::client::McpClient;
 use crate::mcp::pins::McpPins;
+use crate::mcp::session::Session;
 use crate::mcp::{McpEventKind, McpFeatures, McpRefusal, McpRequest};
 
 fn request(method: &str, params: &str) -> McpRequest {
@@ -22,19 +23,23 @@ fn request(method: &str, params: &str) -> McpRequest {
     }
 }
 
+async fn ask(session: &Session, request: McpRequest) -> Result<JsonText, McpRefusal> {
+    McpFeatures::request(session, request).await
+}
+
 #[tokio::test(start_paused = true)]
 async fn requests_are_relayed_as_they_are() {
     let (mut server, session) = Bench::new(json!({})).legacy(json!({"prompts": {}})).await;
     assert_eq!(session.capabilities().as_str(), r#"{"prompts":{}}"#);
     let asked = Arc::clone(&session);
-    let answer = tokio::spawn(async move { asked.request(request("prompts/get", r#"{"name":"x","y":1}"#)).await });
+    let answer = tokio::spawn(async move { ask(&asked, request("prompts/get", r#"{"name":"x","y":1}"#)).await });
     let relayed = server.request("prompts/get").await;
     assert_eq!(relayed["params"], json!({"name": "x", "y": 1}));
     server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"n": 1234567890123456789012}}}}"#, relayed["id"]));
     assert_eq!(answer.await.unwrap().unwrap().as_str(), r#"{"n": 1234567890123456789012}"#);
 
     let asked = Arc::clone(&session);
-    let answer = tokio::spawn(async move { asked.request(request("prompts/get", "{}")).await });
+    let answer = tokio::spawn(async move { ask(&asked, request("prompts/get", "{}")).await });
     let relayed = server.request("prompts/get").await;
     server.refuse(&relayed, -32602);
     assert!(matches!(answer.await.unwrap().unwrap_err(), McpRefusal::Error { code: -32602, .. }));
@@ -43,7 +48,7 @@ async fn requests_are_relayed_as_they_are() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_nobody_waits_for_is_cancelled() {
     let (mut server, session) = Bench::new(json!({})).legacy(json!({})).await;
-    let refusal = session.request(request("resources/read", r#"{"uri":"x"}"#)).await.unwrap_err();
+    let refusal = ask(&session, request("resources/read", r#"{"uri":"x"}"#)).await.unwrap_err();
     let McpRefusal::Failed(failure) = refusal else { panic!("{refusal:?}") };
     assert_eq!(failure.code, ErrorCode::DeadlineExceeded);
     let relayed = server.request("resources/read").await;
@@ -82,19 +87,18 @@ async fn what_a_modern_server_has_no_method_for_is_done_in_its_own_way() {
     let _client = McpClient::new(Arc::clone(&session), &bench.hub, None, McpPins::in_memory());
     let first = server.request("subscriptions/listen").await;
     assert_eq!(first["params"]["notifications"], json!({"resourcesListChanged": true}));
-    session.request(request("resources/subscribe", r#"{"uri":"file:///x"}"#)).await.unwrap();
+    ask(&session, request("resources/subscribe", r#"{"uri":"file:///x"}"#)).await.unwrap();
     assert_eq!(server.cancelled().await, first["id"].as_u64().unwrap());
     let second = server.request("subscriptions/listen").await;
     assert_eq!(second["params"]["notifications"]["resourceSubscriptions"], json!(["file:///x"]));
-    session.request(request("resources/unsubscribe", r#"{"uri":"file:///x"}"#)).await.unwrap();
+    ask(&session, request("resources/unsubscribe", r#"{"uri":"file:///x"}"#)).await.unwrap();
     assert!(matches!(server.next().await, Said::Cancelled(_)));
     server.request("subscriptions/listen").await;
 
-    session.request(request("logging/setLevel", r#"{"level":"debug"}"#)).await.unwrap();
+    ask(&session, request("logging/setLevel", r#"{"level":"debug"}"#)).await.unwrap();
     let asked = Arc::clone(&session);
     let answer = tokio::spawn(async move {
-        asked
-            .request(request("prompts/list", r#"{"_meta":{"progressToken":7,"io.modelcontextprotocol/logLevel":"x"}}"#))
+        ask(&asked, request("prompts/list", r#"{"_meta":{"progressToken":7,"io.modelcontextprotocol/logLevel":"x"}}"#))
             .await
     });
     let relayed = server.request("prompts/list").await;
@@ -102,6 +106,6 @@ async fn what_a_modern_server_has_no_method_for_is_done_in_its_own_way() {
     assert_eq!((&meta["io.modelcontextprotocol/logLevel"], &meta["progressToken"]), (&json!("debug"), &json!(7)));
     server.answer(&relayed, &text("x"));
     answer.await.unwrap().unwrap();
-    let refusal = session.request(request("resources/subscribe", "{}")).await.unwrap_err();
+    let refusal = ask(&session, request("resources/subscribe", "{}")).await.unwrap_err();
     assert!(matches!(refusal, McpRefusal::Error { code: -32602, .. }));
 }
