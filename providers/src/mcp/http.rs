@@ -17,4 +17,4 @@ pub use config::{McpHttpConfig, McpOAuth, McpOAuthClient, McpWay};
 pub(super) use events::{Event, EventParser};
 pub(super) use link::{Letter, Link};
 pub(super) use refused::Refused;
-pub(super) use transport::{Gone, HttpTransport, cancelled};
+pub(super) use transport::{Gone, HttpTransport};

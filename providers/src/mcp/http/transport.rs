@@ -151,7 +151,7 @@ impl Transport for HttpTransport {
 }
 
 /// `notifications/cancelled`.
-pub(in crate::mcp) fn cancelled(id: u64, reason: &str) -> Outgoing {
+fn cancelled(id: u64, reason: &str) -> Outgoing {
     let method = "notifications/cancelled";
     let id = JsonText::from(serde_json::Value::from(id));
     let params = JsonText::object([("requestId", id), ("reason", JsonText::string(reason))]);

@@ -11,7 +11,7 @@ async fn guarded(metadata: bool) -> Server {
         let host = seen.header("host").unwrap_or_default();
         let order = std::sync::atomic::Ordering::SeqCst;
         match seen.line.as_str() {
-            "GET /.well-known/oauth-authorization-server" | "GET /.well-known/oauth-authorization-server/mcp" if metadata => {
+            "GET /.well-known/oauth-authorization-server" if metadata => {
                 json(format!(
                     r#"{{"issuer":"http://{host}","token_endpoint":"http://{host}/token","authorization_endpoint":"http://{host}/a",
                     "response_types_supported":["code"]}}"#
