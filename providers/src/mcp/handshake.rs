@@ -77,12 +77,12 @@ async fn probe(connection: &Connection) -> Result<Introduced, ToolFailure> {
     tokio::pin!(initialized);
     tokio::select! {
         biased;
-        server = &mut initialized => server.map_err(Rejection::into_failure),
         found = &mut discovered => match (initialized.await, found) {
             (Ok((server, _)), Ok(_)) => Ok((server, Era::Modern)),
             (Err(_), Ok(found)) => Ok(found),
             (server, Err(_)) => server.map_err(Rejection::into_failure),
         },
+        server = &mut initialized => server.map_err(Rejection::into_failure),
     }
 }
 

@@ -11,7 +11,8 @@ use crate::mcp::listing::{self, Listing};
 /// Lists the tools of a server that answers each page by its cursor.
 async fn list(page: impl Fn(Option<&str>) -> Value) -> Result<Listing, ToolFailure> {
     let (mut server, session) = Bench::new(json!({})).legacy(json!({"tools": {}})).await;
-    let mut listing = tokio::spawn(async move { listing::list(&session).await });
+    let listed = Arc::clone(&session);
+    let mut listing = tokio::spawn(async move { listing::list(&listed).await });
     loop {
         tokio::select! {
             listing = &mut listing => return listing.unwrap(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolyard::{
-    BatchHandle, HostPort, Limits, NoHost, ProviderSettings, RawArguments, ToolBatch, ToolCall, ToolFailure,
+    BatchHandle, HostPort, JsonText, Limits, NoHost, ProviderSettings, RawArguments, ToolBatch, ToolCall, ToolFailure,
     ToolRegistry,
 };
 
@@ -29,7 +29,7 @@ pub(super) struct FakeServer {
 /// What the client did.
 #[derive(Debug)]
 pub(super) enum Said {
-    Message(Value),
+    Message(JsonText),
     Cancelled(u64),
     Opened(String),
 }
@@ -158,8 +158,13 @@ impl FakeServer {
 
     /// The next message.
     pub(super) async fn message(&mut self) -> Value {
+        self.text().await.to().unwrap()
+    }
+
+    /// The next message as it was sent.
+    pub(super) async fn text(&mut self) -> JsonText {
         match self.next().await {
-            Said::Message(message) => message,
+            Said::Message(text) => text,
             other => panic!("{other:?}"),
         }
     }
@@ -238,8 +243,8 @@ impl FakeServer {
 
 impl Transport for FakeTransport {
     fn send(&self, message: Outgoing) -> BoxFuture<'_, Result<(), SendFailure>> {
-        let message = serde_json::from_str(message.text.as_str()).unwrap();
-        drop(self.said.send(Said::Message(message)));
+        assert!(!message.text.as_str().contains('\n'), "{}", message.text);
+        drop(self.said.send(Said::Message(message.text)));
         Box::pin(std::future::ready(Ok(())))
     }
 
