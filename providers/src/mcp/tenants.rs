@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
-use toolyard::{JsonText, ToolFailure};
+use toolyard::{ErrorCode, JsonText, ToolFailure};
 
 use super::config::McpIsolation;
 use super::dialer::Dialer;
@@ -54,7 +54,7 @@ impl Tenants {
             return Ok(Assigned::Shared(Arc::clone(&self.shared)));
         };
         let open = || async {
-            let session = dialer.open(Some(tenant.into())).await?;
+            let session = dialer.open(Some(tenant.into())).await.map_err(of_this_tenant)?;
             let listener = tokio::spawn(subscription::listen(Arc::clone(&session)));
             Ok(Arc::new(TenantSession { session, _listener: AbortOnDropHandle::new(listener) }))
         };
@@ -65,6 +65,13 @@ impl Tenants {
     pub(super) async fn close(&self) {
         self.sessions.close().await;
     }
+}
+
+/// That one tenant gets no session says nothing of the others: it does not count against the server.
+fn of_this_tenant(mut failure: ToolFailure) -> ToolFailure {
+    failure.code = ErrorCode::ToolUnavailable;
+    failure.message = format!("no session can be opened for this tenant: {}", failure.message).into();
+    failure
 }
 
 impl McpFeatures for Tenants {

@@ -1,7 +1,7 @@
 //! McpValue: a value that may be secret, and where it is kept.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::value::MapAccessDeserializer;
@@ -58,6 +58,21 @@ impl McpValue {
         if let Source::File(path) = &mut self.source {
             *path = folder.join(&*path);
         }
+    }
+
+    /// Puts another value in the place of one that is kept in a file, whole or not at all; any other is left.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn replace(&self, text: &str) -> std::io::Result<()> {
+        let Source::File(path) = &self.source else { return Ok(()) };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // For its owner only, as temporary files are.
+        let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+        draft.write_all(text.as_bytes())?;
+        draft.as_file().sync_all()?;
+        draft.persist(path).map_err(|error| error.error)?;
+        Ok(())
     }
 
     /// Reads the value.

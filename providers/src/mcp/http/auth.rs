@@ -85,9 +85,10 @@ impl Auth {
         }
         let fresh = match held.take() {
             // Its refresh token may be another than the configured one by now.
-            Some(Held { manager: Some(manager), .. }) if matches!(self.config, McpOAuth::Refresh { .. }) => {
-                refreshed(manager).await?
-            }
+            Some(Held { manager: Some(manager), .. }) => match &self.config {
+                McpOAuth::Refresh { token, .. } => refreshed(manager, token).await?,
+                McpOAuth::Token(_) | McpOAuth::ClientCredentials(_) => self.buy(challenge).await?,
+            },
             _ => self.buy(challenge).await?,
         };
         let token = fresh.token.clone();
@@ -123,7 +124,7 @@ impl Auth {
                     OAuthClientConfig::new(&client.id, "http://localhost").with_scopes(client.scopes.clone());
                 config.client_secret = secret(client)?;
                 manager.configure_client(config).map_err(|error| failure(&error))?;
-                refreshed(manager).await
+                refreshed(manager, token).await
             }
         }
     }
@@ -157,8 +158,16 @@ impl fmt::Debug for Auth {
     }
 }
 
-async fn refreshed(manager: AuthorizationManager) -> Result<Held, ToolFailure> {
-    manager.refresh_token().await.map_err(|error| failure(&error))?;
+/// Buys a token. A refresh token that comes with it takes the place of the one in the file.
+async fn refreshed(manager: AuthorizationManager, kept: &McpValue) -> Result<Held, ToolFailure> {
+    let bought = manager.refresh_token().await.map_err(|error| failure(&error))?;
+    let next = serde_json::to_value(&bought).ok();
+    let next = next.as_ref().and_then(|bought| bought.get("refresh_token")?.as_str());
+    if let Some(next) = next.filter(|next| kept.read().is_ok_and(|kept| kept != *next))
+        && let Err(error) = kept.replace(next)
+    {
+        tracing::warn!(%error, "the next refresh token of an MCP server cannot be kept in its file");
+    }
     Held::of(manager).await
 }
 

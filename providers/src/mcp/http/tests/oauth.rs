@@ -77,8 +77,10 @@ async fn credentials_of_the_client_buy_a_token_and_another_when_it_is_refused() 
 #[tokio::test]
 async fn a_refresh_token_buys_a_token_and_is_replaced_by_the_one_that_comes_with_it() {
     let server = guarded(false).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "r0\n").unwrap();
     let mut config = config(&server);
-    config.oauth = Some(McpOAuth::Refresh { client: client(&server), token: McpValue::text("r0") });
+    config.oauth = Some(McpOAuth::Refresh { client: client(&server), token: McpValue::file(file.path()) });
     let (transport, received) = transport(&config);
     for method in ["revoke", "b"] {
         ask(&transport, &received, method).await;
@@ -87,6 +89,7 @@ async fn a_refresh_token_buys_a_token_and_is_replaced_by_the_one_that_comes_with
     let used: Vec<Option<String>> =
         seen.iter().filter(|seen| seen.line == "POST /token").map(|seen| form(&seen.body, "refresh_token")).collect();
     assert_eq!(used, [Some("r0".to_owned()), Some("r1".to_owned())]);
+    assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "r3", "the last one is kept");
 }
 
 #[tokio::test]
