@@ -10,6 +10,7 @@ use toolyard::{
 };
 
 use super::connection::{Asker, Refusal, RpcError, id_text};
+use super::forward::forwarded;
 use super::mirror;
 use super::rounds::{self, Asked};
 use super::session::Session;
@@ -17,6 +18,7 @@ use super::session::Session;
 /// Runs a call. Dropping the future cancels it.
 pub(super) async fn call(session: &Session, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
     let wants_native = context.wants_native_result();
+    let mut mirrored = forwarded(&session.options.forward_headers, &context.execution().metadata);
     let asker = Arc::new(Asker::call(&invocation, context, session.options.idle_timeout()));
     let (tool, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
     let params = |inputs: &[(&'static str, JsonText)], id| {
@@ -24,11 +26,10 @@ pub(super) async fn call(session: &Session, invocation: ToolInvocation, context:
         let own = [("name", tool.clone()), ("arguments", arguments.clone())];
         JsonText::object(own.into_iter().chain(inputs.iter().cloned()).chain([("_meta", meta)]))
     };
-    let mirrored = if session.mirrors_arguments() {
-        mirror::headers(&invocation.spec().parameters_schema, &arguments)
-    } else {
-        Vec::new()
-    };
+    if session.mirrors_arguments() {
+        let headers = mirror::headers(&invocation.spec().parameters_schema, &arguments);
+        mirrored.extend(headers.into_iter().map(|(name, value)| (format!("Mcp-Param-{name}"), value)));
+    }
     let name = Some(invocation.tool_name().to_owned());
     let asked = Asked { method: Arc::from("tools/call"), name, mirrored, params };
     match rounds::ask(session, &asker, asked).await {

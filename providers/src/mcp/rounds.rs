@@ -23,7 +23,7 @@ pub(super) struct Asked<P> {
     pub(super) method: Arc<str>,
     /// What `Mcp-Name` says.
     pub(super) name: Option<String>,
-    /// What `Mcp-Param-*` says.
+    /// What `Mcp-Param-*` says, and headers that are handed on.
     pub(super) mirrored: Vec<(String, String)>,
     /// The parameters with these inputs among them, for this id.
     pub(super) params: P,

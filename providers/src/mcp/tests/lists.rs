@@ -63,7 +63,7 @@ async fn a_list_without_an_end_is_cut_off() {
         let next = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         json!({"tools": [tool(&format!("t{next}"))], "nextCursor": next.to_string()})
     });
-    let Listing { tools, remarks: Remarks { warnings, .. } } = listing.await.unwrap();
+    let Listing { tools, remarks: Remarks { warnings, .. }, .. } = listing.await.unwrap();
     assert_eq!(tools.len(), 1_000);
     assert!(warnings[0].message.contains("no end"));
 }
