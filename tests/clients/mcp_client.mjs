@@ -34,15 +34,18 @@ seen.resource = (await client.readResource({ uri: "asking://notes" })).contents[
 seen.echo = (await call("echo", { words: "你好" })).content[0].text;
 await call("steps", {}, { onprogress: ({ progress, total, message }) => seen.progress.push([progress, total, message]) });
 seen.answer = JSON.parse((await call("ask")).content[0].text);
+const until = async (count) => {
+  for (let tries = 0; tries < 100 && seen.cancelled !== count; tries += 1) {
+    seen.cancelled = (await call("cancelled")).content[0].text;
+    await pause(100);
+  }
+};
 const stop = new AbortController();
 const slow = call("slow", {}, { signal: stop.signal }).catch((error) => String(error));
-await pause(500);
+await until("0 of 1");
 stop.abort("enough");
 await slow;
-for (let tries = 0; tries < 50 && (seen.cancelled ?? "0") === "0"; tries += 1) {
-  seen.cancelled = (await call("cancelled")).content[0].text;
-  await pause(100);
-}
+await until("1 of 1");
 await call("more");
 for (let tries = 0; tries < 50 && seen.changes === 0; tries += 1) {
   await pause(100);

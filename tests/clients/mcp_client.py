@@ -34,16 +34,19 @@ async def main(mode: str, target: list[str]) -> dict:
         await client.call_tool("asking__steps", {}, progress_callback=progress)
         asked = await client.call_tool("asking__ask", {})
         seen["answer"] = json.loads(asked.content[0].text)
+
+        async def until(count: str) -> None:
+            for _ in range(100):
+                seen["cancelled"] = (await client.call_tool("asking__cancelled", {})).content[0].text
+                if seen["cancelled"] == count:
+                    return
+                await asyncio.sleep(0.1)
+
         slow = asyncio.ensure_future(client.call_tool("asking__slow", {}))
-        await asyncio.sleep(0.5)
+        await until("0 of 1")
         slow.cancel()
         await asyncio.gather(slow, return_exceptions=True)
-        for _ in range(50):
-            count = await client.call_tool("asking__cancelled", {})
-            seen["cancelled"] = count.content[0].text
-            if seen["cancelled"] != "0":
-                break
-            await asyncio.sleep(0.1)
+        await until("1 of 1")
     return seen
 
 

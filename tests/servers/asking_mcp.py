@@ -11,7 +11,7 @@ TOOLS = [
     {"name": "sample", "description": "Asks the client's model.", "inputSchema": TEXT},
     {"name": "steps", "description": "Reports progress.", "inputSchema": TEXT},
     {"name": "slow", "description": "Waits to be cancelled.", "inputSchema": TEXT},
-    {"name": "cancelled", "description": "How many calls were cancelled.", "inputSchema": TEXT},
+    {"name": "cancelled", "description": "How many calls were cancelled, of how many slow ones.", "inputSchema": TEXT},
     {"name": "log", "description": "Writes two lines into the log.", "inputSchema": TEXT},
     {"name": "odd", "description": "Gives a result with unknown parts.", "inputSchema": TEXT},
     {"name": "refuse", "description": "Answers with an error.", "inputSchema": TEXT},
@@ -84,7 +84,7 @@ def run(call: object, params: dict) -> None:
             return None
         result = text("never cancelled")
     elif name == "cancelled":
-        result = text(str(len(cancelled)))
+        result = text(f"{len(cancelled)} of {len(running)}")
     elif name == "log":
         for level in ("debug", "error"):
             send(method="notifications/message", params={"level": level, "logger": "asking", "data": level})

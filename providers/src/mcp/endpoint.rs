@@ -28,6 +28,8 @@ mod service;
 mod session;
 mod sessions;
 mod stdio;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use std::fmt;
@@ -80,6 +82,8 @@ pub struct McpEndpointConfig {
     pub instructions: Option<String>,
     /// How arguments are read.
     pub policy: CallPolicy,
+    /// Headers of requests over HTTP that a server behind it may be configured to get. None where empty.
+    pub forward_headers: Vec<http::HeaderName>,
     /// How each provider's names are made, as far as it is known: prompts are named like tools.
     pub name_forms: Vec<(String, NameForm)>,
 }
@@ -134,6 +138,7 @@ impl Default for McpEndpointConfig {
             allowed_origins: Vec::new(),
             instructions: None,
             policy: CallPolicy::default(),
+            forward_headers: Vec::new(),
             name_forms: Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toolyard::CallPolicy;
 use toolyard_providers::McpEndpointConfig;
 
-use super::{ProviderConfig, ServerConfig};
+use super::{ProviderConfig, ProviderKindConfig, ServerConfig};
 
 /// More than this cannot be told apart from a flood.
 const MAX_SESSIONS: usize = 1 << 20;
@@ -46,7 +46,12 @@ impl EndpointConfig {
         providers: &[ProviderConfig],
     ) -> McpEndpointConfig {
         let forms = providers.iter().map(|provider| (provider.name.clone(), provider.settings().name_form));
+        let forwarded = providers.iter().filter_map(|provider| match &provider.kind {
+            ProviderKindConfig::Mcp(config) => Some(config.options.forward_headers.iter().cloned()),
+            _ => None,
+        });
         McpEndpointConfig {
+            forward_headers: forwarded.flatten().collect(),
             max_sessions: self.max_sessions,
             session_idle: Duration::from_millis(self.session_idle_ms),
             max_requests: server.max_requests,

@@ -35,7 +35,7 @@ fn check(seen: &Value) {
     assert_eq!(done, [1.0, 2.0, 3.0], "{seen}");
     assert_eq!(seen["asked"], json!(["What is your name?"]));
     assert_eq!(seen["answer"], json!({"action": "accept", "content": {"name": "Ada"}}));
-    assert_eq!(seen["cancelled"], "1", "the cancelled call was cancelled at its server: {seen}");
+    assert_eq!(seen["cancelled"], "1 of 1", "the cancelled call was cancelled at its server: {seen}");
 }
 
 /// The command that serves over standard streams, once its server is up.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use http::{HeaderMap, HeaderName};
+use serde_json::{Map, Value};
 use toolyard::ToolExecutionContext;
 
 use super::meta::{ClientCapabilities, LogLevel};
@@ -39,6 +41,17 @@ impl Peer {
             ..ToolExecutionContext::default()
         };
         Self { tenant: Arc::clone(tenant), capabilities, context: Arc::new(context), session: None, log_level }
+    }
+
+    /// The same with these of its headers in the context, where the servers that want them look for them.
+    pub(super) fn handing_on(mut self, headers: &HeaderMap, wanted: &[HeaderName]) -> Self {
+        let given = wanted.iter().filter_map(|name| Some((name, headers.get(name)?.to_str().ok()?)));
+        let given: Map<String, Value> = given.map(|(name, value)| (name.to_string(), value.into())).collect();
+        if !given.is_empty() {
+            let context = Arc::make_mut(&mut self.context);
+            context.metadata.insert("headers".to_owned(), Value::Object(given));
+        }
+        self
     }
 
     /// Whether each of its requests stands for itself.

@@ -124,6 +124,7 @@ impl McpHttp {
             return refusal(&request.id, error);
         }
         let peer = Peer::modern(tenant, meta.capabilities.unwrap_or_default(), meta.log_level);
+        let peer = peer.handing_on(headers, &self.shared.config.forward_headers);
         self.answer(request, peer, false).await
     }
 
@@ -140,7 +141,10 @@ impl McpHttp {
         };
         session.seen();
         match message {
-            Message::Request(request) => self.answer(request, Peer::legacy(session), true).await,
+            Message::Request(request) => {
+                let peer = Peer::legacy(session).handing_on(headers, &self.shared.config.forward_headers);
+                self.answer(request, peer, true).await
+            }
             Message::Notification(notification) => {
                 self.shared.notified(&session, &notification);
                 empty(StatusCode::ACCEPTED)

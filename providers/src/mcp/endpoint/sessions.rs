@@ -40,6 +40,9 @@ impl Sessions {
         let session = Arc::new(Session::new(key, capabilities));
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= self.max {
+            drop(take_idle(&mut open, self.idle));
+        }
+        if open.len() >= self.max {
             return Err(SessionsFull);
         }
         open.insert(id, Arc::clone(&session));
@@ -63,12 +66,13 @@ impl Sessions {
 
     /// Takes those out of which nothing was heard for too long.
     pub(super) fn take_idle(&self) -> Vec<Arc<Session>> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        let idle: Vec<Arc<Session>> = open.values().filter(|session| session.is_idle(self.idle)).cloned().collect();
-        for session in &idle {
-            open.remove(&session.key.session);
-            session.end();
-        }
-        idle
+        take_idle(&mut self.open.write().unwrap_or_else(PoisonError::into_inner), self.idle)
     }
+}
+
+fn take_idle(open: &mut HashMap<Arc<str>, Arc<Session>>, limit: Duration) -> Vec<Arc<Session>> {
+    let idle: Vec<Arc<Session>> =
+        open.extract_if(|_, session| session.is_idle(limit)).map(|(_, session)| session).collect();
+    idle.iter().for_each(|session| session.end());
+    idle
 }
