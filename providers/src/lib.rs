@@ -34,6 +34,8 @@ pub use http::{
 pub use lint::lint_document;
 #[cfg(feature = "mcp")]
 pub use mcp::{
-    KIND as MCP_KIND, McpConfig, McpConnector, McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal,
-    McpRequest,
+    KIND as MCP_KIND, McpBody, McpConfig, McpConnector, McpEndpoint, McpEndpointConfig, McpEra, McpEvent, McpEventKind,
+    McpFeatures, McpHttp, McpHttpConfig, McpHub, McpIsolation, McpMembership, McpOAuth, McpOAuthClient, McpOffer,
+    McpOptions, McpPins, McpPrincipal, McpRefusal, McpRequest, McpRoot, McpTransport, McpValue, McpWay, Pin, PinChange,
+    PinError, PinPolicy, PinState, PinView, describe_mcp_metrics, unforwardable,
 };

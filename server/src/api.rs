@@ -6,6 +6,7 @@ mod health;
 mod heavy;
 mod history;
 mod host;
+mod pins;
 mod problem;
 mod providers;
 mod results;
@@ -100,6 +101,8 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/providers", get(providers::list))
         .route("/v1/providers/{name}", get(providers::one))
         .route("/v1/providers/{name}/reload", post(providers::reload))
+        .route("/v1/providers/{name}/pins", get(pins::list))
+        .route("/v1/providers/{name}/pins/{tool}/approve", post(pins::approve))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
     // Whoever watches the daemon must be answered above all when it is full.
@@ -111,6 +114,13 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         // Room of its own: batches that fill the daemon may be waiting for these answers.
         .layer(from_fn_with_state(Arc::new(Semaphore::new(backend::MAX_REQUESTS)), only_with_room))
         .layer(from_fn(host::only_programs));
+    // It has room of its own, and checks hosts and origins by its own configuration.
+    let mcp = match &shared.app.endpoint {
+        Some(endpoint) => {
+            Router::new().route_service("/mcp", endpoint.http()).layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        }
+        None => Router::new(),
+    };
     Router::new()
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
@@ -122,6 +132,7 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .with_state(shared)
         .layer(DefaultBodyLimit::max(config.max_body_bytes))
         .layer(from_fn(host::only_loopback))
+        .merge(mcp)
         .layer(CatchPanicLayer::custom(problem::panicked))
 }
 

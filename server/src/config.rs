@@ -1,9 +1,12 @@
 //! The configuration: one TOML file, read whole or refused with every error at once.
 
 mod backend;
+mod endpoint;
 mod error;
 mod folder;
 mod limits;
+mod mcp;
+mod mcp_servers;
 mod provider;
 mod ranges;
 mod reader;
@@ -16,8 +19,10 @@ use toolyard::CallPolicy;
 use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
+pub(crate) use endpoint::EndpointConfig;
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
+pub(crate) use mcp::McpFiles;
 pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
 pub(crate) use secret::{SecretError, SecretText};
 pub(crate) use server::ServerConfig;
@@ -33,8 +38,12 @@ pub(crate) struct Config {
     pub(crate) policy: CallPolicy,
     /// How the bot backend is reached.
     pub(crate) backend: BackendConfig,
+    /// The MCP endpoint.
+    pub(crate) endpoint: EndpointConfig,
     /// What plugins may ask for.
     pub(crate) plugins: CapabilityConfig,
+    /// Files of MCP.
+    pub(crate) mcp: McpFiles,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }
@@ -52,6 +61,11 @@ impl Config {
             *path = path.take().map(|path| folder.join(path));
         }
         config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
+        config.mcp.in_folder(folder);
+        if let Some(file) = &config.mcp.servers_file {
+            let servers = mcp_servers::read(file).map_err(|errors| ConfigErrors::new(&source, errors))?;
+            config.providers.extend(servers);
+        }
         config.providers = folder::expand_all(config.providers).map_err(|errors| ConfigErrors::new(&source, errors))?;
         Ok(config)
     }

@@ -1,71 +1,72 @@
-//! McpConnector: starts a server's process and opens the connection.
+//! McpConnector: makes incarnations of one MCP server.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use rmcp::service::{ClientLifecycleMode, serve_client_with_lifecycle};
-use tokio::sync::Notify;
-use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
+use toolyard::{HostPort, NoHost, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
 use super::KIND;
-use super::client::{McpClient, Notifications};
-use crate::process::{ChildProcess, CommandSpec, Spawner};
-
-/// An MCP server, as configured.
-#[derive(Clone, Debug)]
-pub struct McpConfig {
-    /// The command that starts it.
-    pub process: CommandSpec,
-}
+use super::client::McpClient;
+use super::config::McpConfig;
+use super::dialer::Dialer;
+use super::era::EraMemory;
+use super::hub::McpHub;
+use super::pins::McpPins;
+use crate::http::{Resolver, SystemResolver};
+use crate::process::Spawner;
 
 /// Makes connections to one MCP server.
-#[derive(Debug)]
 pub struct McpConnector {
-    name: String,
-    config: McpConfig,
-    spawner: Arc<Spawner>,
+    dialer: Dialer,
+    pins: McpPins,
 }
 
 // === impl McpConnector ===
 
 impl McpConnector {
-    /// A connector for the server `config` under the provider name `name`.
-    pub fn new(name: impl Into<String>, config: McpConfig, spawner: Arc<Spawner>) -> Self {
-        Self { name: name.into(), config, spawner }
+    /// A connector for the server `config` under the provider name `name`, which takes part in `hub` while it is connected.
+    /// Its pins are forgotten when the connector is dropped: see [`McpConnector::with_pins`].
+    pub fn new(name: impl Into<Arc<str>>, config: McpConfig, spawner: Arc<Spawner>, hub: McpHub) -> Self {
+        let name = name.into();
+        hub.declare(&name);
+        let memory = Arc::new(EraMemory::new(config.options.era));
+        let (host, resolver) = (Arc::new(NoHost), Arc::new(SystemResolver));
+        let dialer = Dialer { name, config: Arc::new(config), spawner, hub, host, memory, resolver };
+        Self { dialer, pins: McpPins::in_memory() }
+    }
+
+    /// The same, asking `host` what the server asks on behalf of no call. Without it, such requests are refused.
+    #[must_use]
+    pub fn with_host(mut self, host: Arc<dyn HostPort>) -> Self {
+        self.dialer.host = host;
+        self
+    }
+
+    /// The same, comparing declarations with these pins.
+    #[must_use]
+    pub fn with_pins(mut self, pins: McpPins) -> Self {
+        self.pins = pins;
+        self
+    }
+
+    /// The same, finding addresses of host names in another way.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.dialer.resolver = resolver;
+        self
     }
 
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
-        let command = &self.config.process;
-        let (child, pipes) = ChildProcess::start(&self.spawner, command).await.map_err(|error| {
-            ToolFailure::not_sent(ErrorCode::ProviderDown, format!("`{}` cannot be started: {error}", command.command))
-        })?;
-        let changed = Arc::new(Notify::new());
-        let handler = Notifications::new(Arc::clone(&changed));
-        // A child that dies during the handshake says more than the handshake's own error.
-        let opened = tokio::select! {
-            biased;
-            opened = serve_client_with_lifecycle(handler, pipes, ClientLifecycleMode::Initialize) => opened,
-            reason = child.ended() => return Err(ToolFailure::not_sent(ErrorCode::ProviderDown, reason)),
-        };
-        match opened {
-            Ok(service) => Ok(Arc::new(McpClient::new(&self.name, service, child, changed))),
-            Err(error) => {
-                let mut reason = format!("it did not complete the MCP handshake: {error}");
-                if let Ok(end) = tokio::time::timeout(LAST_WORDS, child.ended()).await {
-                    reason = format!("{reason}; {end}");
-                }
-                Err(ToolFailure::not_sent(ErrorCode::ProviderProtocol, reason))
-            }
-        }
+        let session = self.dialer.open(None).await?;
+        let dialer = Some(self.dialer.clone());
+        Ok(Arc::new(McpClient::new(session, &self.dialer.hub, dialer, self.pins.clone())))
     }
 }
 
-/// Time for a child that broke the handshake off to be found dead.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
-
 impl ProviderConnector for McpConnector {
     fn name(&self) -> &str {
-        &self.name
+        &self.dialer.name
     }
 
     fn kind(&self) -> ProviderKind {
@@ -74,5 +75,11 @@ impl ProviderConnector for McpConnector {
 
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>> {
         Box::pin(self.open())
+    }
+}
+
+impl fmt::Debug for McpConnector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("McpConnector").field(&self.dialer).finish()
     }
 }

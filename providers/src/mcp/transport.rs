@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use toolyard::{JsonText, ToolFailure};
+use toolyard::{ErrorCode, JsonText, ToolFailure};
 
 /// One way to one server: a child's pipes, or HTTP. It knows bytes, ids and headers, and nothing of what is said.
 ///
@@ -23,6 +23,12 @@ pub(super) trait Transport: Send + Sync + fmt::Debug + 'static {
 
     /// The handshake is done: from now on messages are of this revision.
     fn opened(&self, opened: &Opened);
+
+    /// Whether requests of revision 2026-07-28 say arguments in headers too, so that tools whose headers cannot be made
+    /// are no tools.
+    fn mirrors_arguments(&self) -> bool {
+        false
+    }
 
     /// Ready, with the reason, when the connection is gone for good.
     fn ended(&self) -> BoxFuture<'_, String>;
@@ -99,3 +105,16 @@ pub(super) enum SendFailure {
 
 /// Why a request gets no answer.
 pub(super) type Failed = SendFailure;
+
+// === impl SendFailure ===
+
+impl SendFailure {
+    /// The failure as the engine knows it.
+    pub(super) fn into_failure(self) -> ToolFailure {
+        match self {
+            Self::SessionLost => ToolFailure::not_sent(ErrorCode::ProviderDown, "the server has forgotten the session"),
+            Self::WrongEra(message) => ToolFailure::not_sent(ErrorCode::ProviderProtocol, message),
+            Self::Failed(failure) => failure,
+        }
+    }
+}

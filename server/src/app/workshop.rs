@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use toolyard::{HostPort, ProviderConnector, ProviderSettings, ToolProvider, ToolRegistry};
 use toolyard_providers::{
-    CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, XbotConnector, builtin_provider,
-    scripted_provider,
+    CapabilityConfig, HttpConnector, McpConnector, McpHub, McpPins, PluginHost, Spawner, XbotConnector,
+    builtin_provider, scripted_provider,
 };
 
 use super::AppError;
@@ -20,6 +20,8 @@ pub(super) struct Workshop<'a> {
     backend: Arc<dyn HostPort>,
     capabilities: CapabilityConfig,
     plugins: Option<PluginHost>,
+    mcp: McpHub,
+    pins: McpPins,
 }
 
 /// A provider that is made and not yet in service.
@@ -41,8 +43,10 @@ impl<'a> Workshop<'a> {
         spawner: &'a Arc<Spawner>,
         backend: Arc<dyn HostPort>,
         capabilities: CapabilityConfig,
+        mcp: McpHub,
+        pins: McpPins,
     ) -> Self {
-        Self { registry, spawner, backend, capabilities, plugins: None }
+        Self { registry, spawner, backend, capabilities, plugins: None, mcp, pins }
     }
 
     /// Makes a provider, and starts nothing yet.
@@ -58,7 +62,8 @@ impl<'a> Workshop<'a> {
             },
             ProviderKindConfig::Http(config) => Source::launched(HttpConnector::new(name, config)),
             ProviderKindConfig::Mcp(config) => {
-                Source::launched(McpConnector::new(name, config, Arc::clone(self.spawner)))
+                let connector = McpConnector::new(name, *config, Arc::clone(self.spawner), self.mcp.clone());
+                Source::launched(connector.with_host(Arc::clone(&self.backend)).with_pins(self.pins.clone()))
             }
             ProviderKindConfig::Xbot(config) => {
                 Source::launched(XbotConnector::new(name, config, Arc::clone(self.spawner)))

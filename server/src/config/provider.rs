@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
-use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
+use toolyard_providers::{
+    HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, McpOptions, RunnerConfig, ScriptedConfig, XbotConfig,
+};
 
 use super::folder::FOLDER_KEY;
+use super::mcp;
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
@@ -59,7 +62,7 @@ pub(crate) enum ProviderKindConfig {
     Demo,
     Scripted(ScriptedConfig),
     Http(HttpConfig),
-    Mcp(McpConfig),
+    Mcp(Box<McpConfig>),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
     LenBot(Box<LenBotConfig>, Box<RunnerConfig>),
     Xbot(XbotConfig),
@@ -126,7 +129,8 @@ impl KindName {
     pub(super) fn other_keys(self) -> Vec<&'static str> {
         let runner: &[&str] = if matches!(self, Self::MaiBot | Self::LenBot) { &RunnerConfig::KEYS } else { &[] };
         let folder: &[&str] = if self.is_plugin() { &[FOLDER_KEY] } else { &[] };
-        [folder, runner, &COMMON_KEYS].concat()
+        let mcp: &[&str] = if matches!(self, Self::Mcp) { &McpOptions::KEYS } else { &[] };
+        [folder, runner, mcp, &COMMON_KEYS].concat()
     }
 }
 
@@ -156,10 +160,8 @@ impl ProviderConfig {
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
-            ProviderKindConfig::Builtin
-            | ProviderKindConfig::Demo
-            | ProviderKindConfig::Scripted(_)
-            | ProviderKindConfig::Mcp(_) => {}
+            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => {}
+            ProviderKindConfig::Mcp(config) => mcp::in_folder(config, folder),
         }
     }
 

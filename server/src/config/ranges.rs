@@ -41,8 +41,11 @@ const BACKEND: [NumberRange; 3] = [
     between("connect_grace_ms", 0, 10 * MINUTE),
 ];
 
+/// Of `[mcp]`.
+const MCP: [NumberRange; 2] = [between("max_sessions", 1, MANY), between("session_idle_ms", 1, DAY)];
+
 /// Of each of `[[providers]]`, whatever its kind: no two kinds mean different things by one key.
-pub(super) const PROVIDER: [NumberRange; 24] = [
+pub(super) const PROVIDER: [NumberRange; 28] = [
     between("tool_timeout_ms", 10, DAY),
     between("max_in_flight", 1, MANY),
     between("max_queued", 0, MANY),
@@ -67,6 +70,10 @@ pub(super) const PROVIDER: [NumberRange; 24] = [
     between("max_line_bytes", 4 * KIB, GIB),
     between("deactivate_grace_ms", 10, HOUR),
     between("max_response_bytes", KIB, GIB),
+    between("max_message_bytes", KIB, GIB),
+    between("max_sessions", 1, 10_000),
+    between("session_idle_ms", 1, DAY),
+    between("idle_timeout_ms", 1, DAY),
 ];
 
 /// Which numbers a key may have.
@@ -97,6 +104,7 @@ pub(super) fn of_section(section: &str) -> &'static [NumberRange] {
         "server" => &SERVER,
         "limits" => &LIMITS,
         "backend" => &BACKEND,
+        "mcp" => &MCP,
         _ => &[],
     }
 }
@@ -141,11 +149,12 @@ mod tests {
     use super::*;
 
     /// Configurations of which one knows each key.
-    const SECTIONS: [(&str, &str, &[NumberRange]); 9] = [
+    const SECTIONS: [(&str, &str, &[NumberRange]); 10] = [
         ("[server]", "", &SERVER),
         ("[limits]", "", &LIMITS),
         ("[backend]", "kind = \"http\"\nurl = \"http://a/\"\nsecret = { env = \"A\" }", &BACKEND),
         ("[backend]", "kind = \"events\"", &BACKEND),
+        ("[mcp]", "", &MCP),
         ("[[providers]]", "name = \"p\"\nkind = \"demo\"", &PROVIDER),
         ("[[providers]]", "name = \"p\"\nkind = \"lenbot\"\npath = \"x\"", &PROVIDER),
         ("[[providers]]", "name = \"p\"\nkind = \"xbot\"\npath = \"x\"", &PROVIDER),

@@ -4,17 +4,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-use toolyard_providers::{McpConfig, RunnerConfig};
+use toolyard_providers::{CommandSpec, McpConfig, McpOptions, RunnerConfig};
 
 use super::Config;
 use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
+use super::endpoint::EndpointConfig;
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::folder::FOLDER_KEY;
+use super::mcp::{COMMAND_KEY, ENV_KEY, EnvKeys, HttpKeys, McpFiles, URL_KEY};
 use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 use super::ranges::{self, NumberRange};
 
-const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
+const SECTIONS: [&str; 7] = ["server", "limits", "policy", "backend", "mcp", "plugins", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -52,6 +54,7 @@ impl Reader<'_> {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
+                "mcp" => (config.mcp, config.endpoint) = self.mcp_table(value),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
@@ -134,9 +137,7 @@ impl Reader<'_> {
             KindName::Scripted => self.table(&section, rest, &others).map(ProviderKindConfig::Scripted),
             KindName::Http => self.table(&section, rest, &others).map(ProviderKindConfig::Http),
             KindName::Xbot => self.table(&section, rest, &others).map(ProviderKindConfig::Xbot),
-            KindName::Mcp => {
-                self.table(&section, rest, &others).map(|process| ProviderKindConfig::Mcp(McpConfig { process }))
-            }
+            KindName::Mcp => self.mcp(&section, rest, &others).map(|config| ProviderKindConfig::Mcp(Box::new(config))),
             KindName::LenBot => {
                 let (own, runner) = self.runner(&section, rest, LENBOT_UNLOAD_MS);
                 let own = self.table(&section, own, &others);
@@ -151,6 +152,39 @@ impl Reader<'_> {
         let mut provider = ProviderConfig::new(common?, kind?);
         provider.is_folder = is_folder;
         Some(provider)
+    }
+
+    /// What `[mcp]` says of files, and of the endpoint.
+    fn mcp_table(&mut self, value: Section<'_>) -> (McpFiles, EndpointConfig) {
+        let (files, rest) = split(value, &McpFiles::KEYS);
+        let endpoint = self.table("mcp", rest, &McpFiles::KEYS).unwrap_or_default();
+        (self.section("mcp", files).unwrap_or_default(), endpoint)
+    }
+
+    /// A child process or a service, with the options of both.
+    fn mcp(&mut self, section: &str, value: Section<'_>, others: &[&str]) -> Option<McpConfig> {
+        let (options, own) = split(value, &McpOptions::KEYS);
+        let options: Option<McpOptions> = self.section(section, options);
+        let has = |key| own.get_ref().as_table().is_some_and(|table| table.contains_key(key));
+        match (has(COMMAND_KEY), has(URL_KEY)) {
+            (true, true) => {
+                self.error(own.span(), section, "give `command` or `url`, not both".to_owned());
+                None
+            }
+            (false, true) => {
+                let keys: Option<HttpKeys> = self.table(section, own, others);
+                keys.zip(options).map(|(keys, options)| keys.config(options))
+            }
+            // What is missing is told as the missing key of a child.
+            (_, false) => {
+                let (env, own) = split(own, &[ENV_KEY]);
+                let env: Option<EnvKeys> = self.section(section, env);
+                let command: Option<CommandSpec> = self.table(section, own, others);
+                let mut config = McpConfig::stdio(command?);
+                (config.env, config.options) = (env?.env, options?);
+                Some(config)
+            }
+        }
     }
 
     /// A folder of plugins is read as a path, and remembered as a folder.
@@ -232,6 +266,19 @@ impl Reader<'_> {
     fn error(&mut self, span: std::ops::Range<usize>, section: &str, message: String) {
         self.errors.push(ConfigError::at(self.text, Some(span), section, message));
     }
+}
+
+/// A table in two: these keys, and all others.
+fn split<'i>(value: Section<'i>, keys: &[&str]) -> (Section<'i>, Section<'i>) {
+    let span = value.span();
+    let table = match value.into_inner() {
+        DeValue::Table(table) => table,
+        // What is wrong with it is said when it is read.
+        other => return (Spanned::new(span.clone(), DeValue::Table(DeTable::new())), Spanned::new(span, other)),
+    };
+    let (some, others): (DeTable<'_>, DeTable<'_>) =
+        table.into_iter().partition(|(key, _)| keys.contains(&key.get_ref().as_ref()));
+    (Spanned::new(span.clone(), DeValue::Table(some)), Spanned::new(span, DeValue::Table(others)))
 }
 
 /// A key as if it were written there.
