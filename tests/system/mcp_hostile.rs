@@ -1,5 +1,6 @@
 //! An MCP server that does its worst: each effect stays with the call or the tool that it is about.
 
+mod counts;
 mod life;
 mod lists;
 mod noise;

@@ -71,16 +71,16 @@ async fn a_hostile_server_costs_its_own_calls_and_nothing_else() {
     assert_eq!(status, 200);
     assert!(begun.elapsed().unwrap() < Duration::from_secs(10));
     let expected = [
-        ("unavailable", "provider.protocol", "NaN"),
-        ("unavailable", "provider.protocol", ""),
-        ("unavailable", "provider.protocol", "larger than 100000 bytes"),
-        ("unavailable", "provider.protocol", "larger than 100000 bytes"),
+        ("tool_error", "provider.protocol", "NaN"),
+        ("tool_error", "provider.protocol", ""),
+        ("tool_error", "provider.protocol", "larger than 100000 bytes"),
+        ("tool_error", "provider.protocol", "larger than 100000 bytes"),
         ("unavailable", "provider.crashed", "broke off"),
         ("unavailable", "provider.crashed", "ended before the answer"),
         ("timeout", "deadline.exceeded", ""),
         ("timeout", "deadline.exceeded", ""),
         ("ok", "", "once"),
-        ("unavailable", "provider.protocol", "169.254.169.254"),
+        ("tool_error", "provider.protocol", "169.254.169.254"),
         ("unavailable", "provider.down", "give `oauth`"),
         ("ok", "", "s1"),
         ("ok", "", "s1"),

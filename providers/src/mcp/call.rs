@@ -52,7 +52,8 @@ fn complete(result: JsonText, wants_native: bool) -> InvokeResult {
         #[serde(borrow, default)]
         is_error: Option<&'a RawValue>,
     }
-    let Ok(shape) = serde_json::from_str::<Shape<'_>>(result.as_str()) else {
+    let shape = serde_json::from_str::<Shape<'_>>(result.as_str()).ok();
+    let Some(shape) = shape.filter(|_| result.as_str().starts_with('{')) else {
         return Err(broken("its result is no object".to_owned()));
     };
     if shape.content.is_some_and(|content| !content.get().starts_with('[')) {

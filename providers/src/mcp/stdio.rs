@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ToolFailure};
@@ -58,11 +59,19 @@ impl StdioTransport {
         let (child, (stdout, stdin)) = ChildProcess::start(spawner, command).await.map_err(|error| {
             ToolFailure::not_sent(ErrorCode::ProviderDown, format!("`{}` cannot be started: {error}", command.command))
         })?;
-        let shared = Arc::new(Shared { queue: Queue::new(), gone: CancellationToken::new(), why: Mutex::default() });
+        let pipe = stdin.into_owned_fd().and_then(pipe::Sender::from_owned_fd).map_err(|error| {
+            ToolFailure::not_sent(ErrorCode::ProviderDown, format!("its standard input cannot be used: {error}"))
+        })?;
+        let pipe = Arc::new(pipe);
+        let shared = Arc::new(Shared {
+            queue: Queue::new(Arc::clone(&pipe)),
+            gone: CancellationToken::new(),
+            why: Mutex::default(),
+        });
         let noise = child.noise();
         let heard = move |line: &[u8]| noise.hear(line);
         let tasks = vec![
-            AbortOnDropHandle::new(tokio::spawn(write(Arc::clone(&shared), stdin))),
+            AbortOnDropHandle::new(tokio::spawn(write(Arc::clone(&shared), pipe))),
             AbortOnDropHandle::new(tokio::spawn(read(Arc::clone(&shared), stdout, max_message_bytes, inbox, heard))),
         ];
         Ok(Self { child, shared, tasks: Mutex::new(tasks) })
@@ -117,6 +126,7 @@ impl Transport for StdioTransport {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             self.shared.end("it was closed");
+            self.shared.queue.close();
             self.tasks.lock().unwrap_or_else(PoisonError::into_inner).clear();
             self.child.stop().await;
         })
@@ -132,17 +142,9 @@ impl Shared {
     }
 }
 
-/// Writes what is queued until the pipe is closed. Lines that are there together go out together.
-async fn write(shared: Arc<Shared>, mut pipe: impl AsyncWrite + Unpin) {
-    let mut bytes = Vec::new();
-    loop {
-        shared.queue.take(&mut bytes).await;
-        if let Err(error) = pipe.write_all(&bytes).await {
-            return shared.end(format!("it takes nothing on its standard input: {error}"));
-        }
-        bytes.clear();
-        bytes.shrink_to(1 << 20);
-    }
+async fn write(shared: Arc<Shared>, pipe: Arc<pipe::Sender>) {
+    let error = shared.queue.write(&pipe).await;
+    shared.end(format!("it takes nothing on its standard input: {error}"));
 }
 
 /// Reads lines until the pipe is closed, whatever they are.

@@ -255,7 +255,7 @@ fn mistakes_in_an_mcp_server_are_found_with_their_places() {
         (format!("{url}\nera = \"new\""), (5, 7), "unknown value `new`"),
         (format!("{url}\nmax_message_bytes = 7"), (5, 21), "max_message_bytes: must be 1024 to"),
         (format!("{url}\nsession_idle_ms = 0"), (5, 19), "session_idle_ms: must be 1 to"),
-        (format!("{url}\nforward_headers = [\"Authorization\"]"), (5, 20), "`authorization` is never handed on"),
+        (format!("{url}\nforward_headers = [\"Authorization\"]"), (5, 19), "`authorization` is never handed on"),
         (format!("{url}\nallow_private = 7"), (5, 17), "true, false or a list"),
         (format!("{url}\noauth = {{ client_id = \"a\" }}"), (5, 9), "needs a `client_secret` or a `refresh_token`"),
         (format!("{url}\noauth = {{ token = \"s3cret-pw\", client_id = \"a\" }}"), (5, 9), "not both"),

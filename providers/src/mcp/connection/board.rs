@@ -14,7 +14,7 @@ use super::message::{self, Message, Reply, ServerRequest};
 use super::pending::{Answer, Pending};
 use crate::mcp::bridge::{Admitted, Bridge, BridgedRequest};
 use crate::mcp::hub::{McpEvent, McpEventKind, McpHub};
-use crate::mcp::log::Gate;
+use crate::mcp::log::{Gate, SeldomGate};
 use crate::mcp::transport::{Failed, Inbox};
 
 /// Where everything goes that a server says.
@@ -26,6 +26,7 @@ pub(in crate::mcp) struct Board {
     ears: Ears,
     errands: mpsc::Sender<Errand>,
     gate: Gate,
+    flooded: SeldomGate,
 }
 
 /// Who hears what a server says by itself.
@@ -62,7 +63,16 @@ struct Meta<'a> {
 impl Board {
     pub(super) fn new(provider: Arc<str>, bridge: Bridge, ears: Ears, errands: mpsc::Sender<Errand>) -> Self {
         let counts = Counts::of(&provider);
-        Self { provider, pending: Pending::default(), bridge, counts, ears, errands, gate: Gate::default() }
+        Self {
+            provider,
+            pending: Pending::default(),
+            bridge,
+            counts,
+            ears,
+            errands,
+            gate: Gate::default(),
+            flooded: SeldomGate::default(),
+        }
     }
 
     fn take(&self, message: Message<'_>, bytes: usize, answering: Option<u64>) {
@@ -100,7 +110,9 @@ impl Board {
         };
         if self.errands.try_send(errand).is_err() {
             self.counts.requests.increment(1);
-            self.say(|provider| tracing::warn!(provider, "the server asks too much at once; requests are left out"));
+            if self.flooded.admits() {
+                tracing::warn!(provider = %self.provider, "the server asks too much at once; requests are left out");
+            }
         }
     }
 

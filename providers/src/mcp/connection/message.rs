@@ -85,7 +85,7 @@ pub(super) fn read(bytes: &[u8], mut take: impl FnMut(Message<'_>)) {
                 take(Message::Noise);
             }
             for message in batch {
-                take(one(message.get().as_bytes()));
+                take(if message.get().starts_with('{') { one(message.get().as_bytes()) } else { Message::Noise });
             }
         }
         _ => take(Message::Noise),
@@ -197,7 +197,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}"#, "!-32700;"),
             (r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#, r#""a"?ping{};"#),
             (r#"{"jsonrpc":"2.0","method":"notifications/x","params":7}"#, "~notifications/x;"),
-            (r#"[{"id":1,"result":{}},{"method":"x"},7]"#, "1={};~x;-;"),
+            (r#"[{"id":1,"result":{}},{"method":"x"},7,[1,null,null,{}]]"#, "1={};~x;-;-;"),
             (r#"{"jsonrpc":"2.0","id":7}"#, "7#;"),
             (r#"{"level":"info","id":7}"#, "-;"),
             ("INFO {\"id\":7}", "-;"),

@@ -84,7 +84,7 @@ async fn post(shared: &Shared, agreed: &Agreed, message: &Outgoing) -> Result<Re
 }
 
 fn refuse(shared: &Shared, agreed: &Agreed, id: Option<u64>, refused: Refused) -> Result<(), SendFailure> {
-    if refused.status == StatusCode::NOT_FOUND && agreed.session.is_some() {
+    if agreed.session.is_some() && refused.means_lost_session() {
         return Err(SendFailure::SessionLost);
     }
     // A JSON-RPC error is an answer, whatever the status.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::ask::{RETRY, content_type};
 use super::events::{Event, EventParser};
 use super::link::Letter;
+use super::refused::Refused;
 use super::transport::Shared;
 
 /// The longest pause between two attempts.
@@ -68,7 +69,9 @@ async fn hear(shared: &Shared, mut response: Response, has_session: bool) -> Hea
     let status = response.status();
     if !status.is_success() {
         return match status {
-            StatusCode::NOT_FOUND if has_session => Heard::Lost,
+            StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST if has_session => {
+                if Refused::read(response).await.means_lost_session() { Heard::Lost } else { Heard::Never }
+            }
             status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => Heard::Nothing,
             _ => Heard::Never,
         };

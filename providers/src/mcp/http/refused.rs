@@ -51,6 +51,13 @@ impl Refused {
         matches!(self.status.as_u16(), 400 | 404 | 405 | 406 | 415 | 501)
     }
 
+    /// Whether the server has forgotten the session that was named: 404, or what many servers say instead, 400 with a
+    /// word on the session.
+    pub(in crate::mcp) fn means_lost_session(&self) -> bool {
+        let speaks_of_it = || String::from_utf8_lossy(&self.body).to_ascii_lowercase().contains("session");
+        self.status == StatusCode::NOT_FOUND || (self.status == StatusCode::BAD_REQUEST && speaks_of_it())
+    }
+
     /// What it means for whoever asked.
     pub(in crate::mcp) fn failure(&self) -> ToolFailure {
         let status = self.status.as_u16();
@@ -102,6 +109,16 @@ mod tests {
     fn refused(status: u16, challenge: Option<&str>, body: &str) -> Refused {
         let status = StatusCode::from_u16(status).unwrap();
         Refused { status, challenge: challenge.map(str::to_owned), body: body.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn a_lost_session_is_told_from_other_faults() {
+        let no_session = r#"{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
+        for (status, body, is_lost) in
+            [(404, "", true), (400, no_session, true), (400, "no", false), (500, no_session, false)]
+        {
+            assert_eq!(refused(status, None, body).means_lost_session(), is_lost, "{status} {body}");
+        }
     }
 
     #[test]
