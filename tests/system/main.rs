@@ -11,6 +11,7 @@ mod docs;
 mod fuzzing;
 mod lifecycle;
 mod mcp;
+mod mcp_fleet;
 mod metrics;
 mod plugin_authors;
 mod plugin_capabilities;
