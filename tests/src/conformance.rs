@@ -8,7 +8,7 @@ mod answers;
 mod caller;
 mod tools;
 
-pub use answers::{answer, declarations};
+pub use answers::{answer, listed};
 pub use caller::{Caller, Fault, Said, Unanswered};
 
 /// Where a program of the fixture tells its address, once it listens: a line on standard error.

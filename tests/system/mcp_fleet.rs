@@ -60,7 +60,7 @@ impl Ground {
             node("thinking", "server-sequential-thinking", &[]),
             python("time", &["-m", "mcp_server_time", "--local-timezone", "UTC"]),
             python("git", &["-m", "mcp_server_git", "--repository", &self.path("repository")]),
-            python("fetch", &["-m", "mcp_server_fetch"]),
+            python("fetch", &["-m", "mcp_server_fetch", "--allow-private-ips"]),
         ]
         .concat()
     }
@@ -94,7 +94,7 @@ async fn serve_page() -> String {
 }
 
 async fn listed(daemon: &Daemon) -> Vec<String> {
-    let (_, body) = daemon.get("/v1/tools?format=toolyard").await;
+    let (_, body) = daemon.get("/v1/tools?format=mcp").await;
     let document: Value = serde_json::from_str(&body).unwrap();
     let tools = document["tools"].as_array().unwrap_or_else(|| panic!("no list: {body}"));
     tools

@@ -1,6 +1,7 @@
 //! The results of MCP requests.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -14,9 +15,26 @@ static RESULTS: LazyLock<Value> = LazyLock::new(|| document(include_str!("docume
 /// Parameters of `elicitation/create`, by name.
 static FORMS: LazyLock<Value> = LazyLock::new(|| document(include_str!("documents/forms.json")));
 
-/// Everything that the fixture lists.
-pub fn declarations() -> &'static Value {
-    &DECLARATIONS
+/// What is listed once a tool has changed the list of tools, or of prompts, an odd number of times.
+static EXTRA: LazyLock<[(&str, AtomicBool, Value); 2]> = LazyLock::new(|| {
+    let tool =
+        json!({"name": "test_now_and_then", "description": "Comes and goes.", "inputSchema": {"type": "object"}});
+    let prompt = json!({"name": "test_prompt_now_and_then", "description": "Comes and goes."});
+    [("tools", AtomicBool::new(false), tool), ("prompts", AtomicBool::new(false), prompt)]
+});
+
+/// Everything of a kind: `tools`, `prompts`, `resources`, `resourceTemplates`.
+pub fn listed(kind: &str) -> Vec<Value> {
+    let always = DECLARATIONS[kind].as_array().cloned().unwrap_or_default();
+    let extra = EXTRA.iter().filter(|(of, is_there, _)| *of == kind && is_there.load(Ordering::Relaxed));
+    always.into_iter().chain(extra.map(|(_, _, entry)| entry.clone())).collect()
+}
+
+/// Makes a list change.
+pub(super) fn change(kind: &str) {
+    for (_, is_there, _) in EXTRA.iter().filter(|(of, _, _)| *of == kind) {
+        is_there.fetch_not(Ordering::Relaxed);
+    }
 }
 
 /// Answers one request.
@@ -25,10 +43,10 @@ pub fn declarations() -> &'static Value {
 /// What the request was refused with, or that a question of its own has to be answered first.
 pub async fn answer(method: &str, params: &Value, caller: &dyn Caller) -> Result<Value, Fault> {
     match method {
-        "tools/list" => Ok(listed("tools")),
-        "prompts/list" => Ok(listed("prompts")),
-        "resources/list" => Ok(listed("resources")),
-        "resources/templates/list" => Ok(listed("resourceTemplates")),
+        "tools/list" => Ok(json!({"tools": listed("tools")})),
+        "prompts/list" => Ok(json!({"prompts": listed("prompts")})),
+        "resources/list" => Ok(json!({"resources": listed("resources")})),
+        "resources/templates/list" => Ok(json!({"resourceTemplates": listed("resourceTemplates")})),
         "tools/call" => tools::call(text(params, "name")?, &params["arguments"], caller).await,
         "prompts/get" => prompt(text(params, "name")?, &params["arguments"], caller).await,
         "resources/read" => resource(text(params, "uri")?),
@@ -90,10 +108,6 @@ pub(super) fn form(name: &str) -> Value {
 
 pub(super) fn text<'a>(object: &'a Value, key: &str) -> Result<&'a str, Fault> {
     object[key].as_str().ok_or_else(|| Fault::invalid(format!("`{key}` is missing")))
-}
-
-fn listed(kind: &str) -> Value {
-    json!({kind: DECLARATIONS[kind]})
 }
 
 fn document(text: &str) -> Value {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answers::{always, form, text};
+use super::answers::{always, change, form, text};
 use super::caller::{Caller, Fault, Said, Unanswered};
 
 /// Between two things that a tool tells.
@@ -12,6 +12,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const ELICIT: &str = "elicitation/create";
 const SAMPLE: &str = "sampling/createMessage";
 const ROOTS: &str = "roots/list";
+static NOTHING: Value = Value::Null;
 
 /// Runs a tool.
 pub(super) async fn call(name: &str, arguments: &Value, caller: &dyn Caller) -> Result<Value, Fault> {
@@ -25,8 +26,14 @@ pub(super) async fn call(name: &str, arguments: &Value, caller: &dyn Caller) -> 
             Ok(says("logged"))
         }
         "test_tool_with_progress" => progress(caller).await,
-        "test_trigger_tool_change" => tell(Said::ToolsChanged, caller).await,
-        "test_trigger_prompt_change" => tell(Said::PromptsChanged, caller).await,
+        "test_trigger_tool_change" => {
+            change("tools");
+            tell(Said::ToolsChanged, caller).await
+        }
+        "test_trigger_prompt_change" => {
+            change("prompts");
+            tell(Said::PromptsChanged, caller).await
+        }
         "test_elicitation" => {
             let mut contact = form("contact");
             contact["message"] = text(arguments, "message")?.into();
@@ -139,7 +146,7 @@ async fn tell(said: Said, caller: &dyn Caller) -> Result<Value, Fault> {
 pub(super) fn accepted(given: &Value) -> Result<&Value, Fault> {
     match given["action"].as_str() {
         Some("accept") if given["content"].is_object() => Ok(&given["content"]),
-        Some("decline" | "cancel") => Ok(&Value::Null),
+        Some("decline" | "cancel") => Ok(&NOTHING),
         _ => Err(Fault::invalid("this is no answer to a form")),
     }
 }
