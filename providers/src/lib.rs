@@ -34,6 +34,6 @@ pub use http::{
 pub use lint::lint_document;
 #[cfg(feature = "mcp")]
 pub use mcp::{
-    KIND as MCP_KIND, McpConfig, McpConnector, McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal,
-    McpRequest,
+    KIND as MCP_KIND, McpConfig, McpConnector, McpEra, McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership,
+    McpOffer, McpOptions, McpRefusal, McpRequest, McpRoot, McpTransport, describe_mcp_metrics,
 };

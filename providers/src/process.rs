@@ -19,6 +19,7 @@ pub use command::CommandSpec;
 pub use identity::RunAs;
 pub use launcher::{LAUNCH_COMMAND, launch};
 pub use limits::ProcessLimits;
+pub(crate) use noise::Rate;
 pub use spawner::Spawner;
 pub(crate) use usage::ProcessUsage;
 

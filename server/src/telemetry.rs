@@ -31,6 +31,7 @@ impl Metrics {
         describe_metrics();
         backend::describe_metrics();
         toolyard_providers::describe_plugin_metrics();
+        toolyard_providers::describe_mcp_metrics();
         let drained = handle.clone();
         let upkeep = tokio::spawn(async move {
             let mut ticks = tokio::time::interval(UPKEEP);

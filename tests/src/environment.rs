@@ -40,14 +40,14 @@ fn variable(name: &str) -> PathBuf {
 /// mcp-server-time, a real MCP server in Python.
 pub fn time_server(environment: &Environment) -> McpConfig {
     let args = ["-m", "mcp_server_time", "--local-timezone", "UTC"].map(str::to_owned).to_vec();
-    McpConfig { process: CommandSpec { command: text(&environment.python), args, ..CommandSpec::default() } }
+    McpConfig::stdio(CommandSpec { command: text(&environment.python), args, ..CommandSpec::default() })
 }
 
 /// server-everything, a real MCP server in Node.
 pub fn everything_server(environment: &Environment) -> McpConfig {
     let script = environment.node_modules.join("@modelcontextprotocol/server-everything/dist/index.js");
     let args = vec![text(&script), "stdio".to_owned()];
-    McpConfig { process: CommandSpec { command: "node".to_owned(), args, ..CommandSpec::default() } }
+    McpConfig::stdio(CommandSpec { command: "node".to_owned(), args, ..CommandSpec::default() })
 }
 
 fn text(path: &std::path::Path) -> String {

@@ -1,67 +1,71 @@
-//! McpConnector: starts a server's process and opens the connection.
+//! McpConnector: opens sessions with one MCP server.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use rmcp::service::{ClientLifecycleMode, serve_client_with_lifecycle};
-use tokio::sync::Notify;
-use toolyard::{ErrorCode, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
+use toolyard::{HostPort, NoHost, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
 use super::KIND;
-use super::client::{McpClient, Notifications};
-use crate::process::{ChildProcess, CommandSpec, Spawner};
-
-/// An MCP server, as configured.
-#[derive(Clone, Debug)]
-pub struct McpConfig {
-    /// The command that starts it.
-    pub process: CommandSpec,
-}
+use super::client::McpClient;
+use super::config::{McpConfig, McpTransport};
+use super::era::EraMemory;
+use super::hub::McpHub;
+use super::session::{Opening, Session};
+use super::stdio::StdioTransport;
+use super::transport::{Inbox, Transport};
+use crate::process::Spawner;
 
 /// Makes connections to one MCP server.
-#[derive(Debug)]
 pub struct McpConnector {
-    name: String,
+    name: Arc<str>,
     config: McpConfig,
     spawner: Arc<Spawner>,
+    hub: McpHub,
+    host: Arc<dyn HostPort>,
+    memory: Arc<EraMemory>,
 }
 
 // === impl McpConnector ===
 
 impl McpConnector {
-    /// A connector for the server `config` under the provider name `name`.
-    pub fn new(name: impl Into<String>, config: McpConfig, spawner: Arc<Spawner>) -> Self {
-        Self { name: name.into(), config, spawner }
+    /// A connector for the server `config` under the provider name `name`, which takes part in `hub` while it is connected.
+    pub fn new(name: impl Into<Arc<str>>, config: McpConfig, spawner: Arc<Spawner>, hub: McpHub) -> Self {
+        let name = name.into();
+        hub.declare(&name);
+        let memory = Arc::new(EraMemory::new(config.options.era));
+        Self { name, config, spawner, hub, host: Arc::new(NoHost), memory }
+    }
+
+    /// The same, asking `host` what the server asks on behalf of no call. Without it, such requests are refused.
+    #[must_use]
+    pub fn with_host(mut self, host: Arc<dyn HostPort>) -> Self {
+        self.host = host;
+        self
     }
 
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
-        let command = &self.config.process;
-        let (child, pipes) = ChildProcess::start(&self.spawner, command).await.map_err(|error| {
-            ToolFailure::not_sent(ErrorCode::ProviderDown, format!("`{}` cannot be started: {error}", command.command))
-        })?;
-        let changed = Arc::new(Notify::new());
-        let handler = Notifications::new(Arc::clone(&changed));
-        // A child that dies during the handshake says more than the handshake's own error.
-        let opened = tokio::select! {
-            biased;
-            opened = serve_client_with_lifecycle(handler, pipes, ClientLifecycleMode::Initialize) => opened,
-            reason = child.ended() => return Err(ToolFailure::not_sent(ErrorCode::ProviderDown, reason)),
+        let opening = Opening {
+            provider: Arc::clone(&self.name),
+            options: self.config.options.clone(),
+            memory: Arc::clone(&self.memory),
+            hub: self.hub.clone(),
+            tenant: None,
+            host: Arc::clone(&self.host),
         };
-        match opened {
-            Ok(service) => Ok(Arc::new(McpClient::new(&self.name, service, child, changed))),
-            Err(error) => {
-                let mut reason = format!("it did not complete the MCP handshake: {error}");
-                if let Ok(end) = tokio::time::timeout(LAST_WORDS, child.ended()).await {
-                    reason = format!("{reason}; {end}");
-                }
-                Err(ToolFailure::not_sent(ErrorCode::ProviderProtocol, reason))
+        let session = Session::open(opening, |inbox| self.dial(inbox)).await?;
+        Ok(Arc::new(McpClient::new(session, &self.hub)))
+    }
+
+    async fn dial(&self, inbox: Arc<dyn Inbox>) -> Result<Arc<dyn Transport>, ToolFailure> {
+        let limit = self.config.options.max_message_bytes;
+        match &self.config.transport {
+            McpTransport::Stdio(command) => {
+                Ok(Arc::new(StdioTransport::start(&self.spawner, command, limit, inbox).await?))
             }
         }
     }
 }
-
-/// Time for a child that broke the handshake off to be found dead.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
 
 impl ProviderConnector for McpConnector {
     fn name(&self) -> &str {
@@ -74,5 +78,11 @@ impl ProviderConnector for McpConnector {
 
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>> {
         Box::pin(self.open())
+    }
+}
+
+impl fmt::Debug for McpConnector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpConnector").field("name", &self.name).field("config", &self.config).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use toolyard::{JsonText, ToolFailure};
+use toolyard::{ErrorCode, JsonText, ToolFailure};
 
 /// One way to one server: a child's pipes, or HTTP. It knows bytes, ids and headers, and nothing of what is said.
 ///
@@ -99,3 +99,16 @@ pub(super) enum SendFailure {
 
 /// Why a request gets no answer.
 pub(super) type Failed = SendFailure;
+
+// === impl SendFailure ===
+
+impl SendFailure {
+    /// The failure as the engine knows it.
+    pub(super) fn into_failure(self) -> ToolFailure {
+        match self {
+            Self::SessionLost => ToolFailure::not_sent(ErrorCode::ProviderDown, "the server has forgotten the session"),
+            Self::WrongEra(message) => ToolFailure::not_sent(ErrorCode::ProviderProtocol, message),
+            Self::Failed(failure) => failure,
+        }
+    }
+}

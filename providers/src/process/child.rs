@@ -29,6 +29,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
     pid: Option<u32>,
+    noise: Noise,
     orders: Orders,
     ended: watch::Receiver<Option<String>>,
 }
@@ -76,6 +77,11 @@ impl ChildProcess {
         self.pid
     }
 
+    /// Where to tell what it says that is no message: it goes where its standard error goes.
+    pub(crate) fn noise(&self) -> Noise {
+        self.noise.clone()
+    }
+
     /// What it takes of the machine now. Nothing once it has ended.
     pub(crate) fn usage(&self) -> Option<ProcessUsage> {
         let has_ended = self.ended.borrow().is_some();
@@ -119,7 +125,7 @@ impl ChildProcess {
         if let Some(stdout) = started.child.stdout.take() {
             drains.spawn(noise.clone().drain(stdout));
         }
-        let orders = Orders::default();
+        let (orders, heard) = (Orders::default(), noise.clone());
         let (report, ended) = watch::channel(None);
         let owner = Owner { group: started.group, child: started.child, orders: orders.clone() };
         tokio::spawn(async move {
@@ -127,7 +133,7 @@ impl ChildProcess {
             drop(tokio::time::timeout(LAST_WORDS, async { while drains.join_next().await.is_some() {} }).await);
             report.send_replace(Some(describe(status, &limits_hit, &noise.last_words())));
         });
-        Self { pid, orders, ended }
+        Self { pid, noise: heard, orders, ended }
     }
 }
 

@@ -21,7 +21,7 @@ const LINE_SHOWN: usize = 1 << 10;
 
 /// The noise of one child: its standard error, and its standard output where that carries nothing else.
 #[derive(Clone, Debug)]
-pub(super) struct Noise {
+pub(crate) struct Noise {
     spec: Arc<CommandSpec>,
     pid: Option<u32>,
     heard: Arc<Mutex<Heard>>,
@@ -36,7 +36,7 @@ struct Heard {
 
 /// Lets a few lines a second through, and counts the others.
 #[derive(Debug, Default)]
-struct Rate {
+pub(crate) struct Rate {
     second: Option<Instant>,
     passed: u32,
     dropped: u64,
@@ -65,6 +65,18 @@ impl Noise {
             }
         }
         line.finish(|line| self.forward(line));
+    }
+
+    /// Takes one line that was read elsewhere.
+    pub(crate) fn hear(&self, line: &[u8]) {
+        let line = line.get(..LINE.min(line.len())).unwrap_or_default();
+        let mut heard = self.heard();
+        heard.keep(line);
+        heard.keep(b"\n");
+        drop(heard);
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            self.forward(line.trim_ascii());
+        }
     }
 
     /// The last words, short enough for a sentence and without secrets.
@@ -104,7 +116,7 @@ impl Heard {
 
 impl Rate {
     /// Whether a line may go to the log now, with the number of lines that were dropped since the last that did.
-    fn admit(&mut self, now: Instant) -> Option<u64> {
+    pub(crate) fn admit(&mut self, now: Instant) -> Option<u64> {
         if self.second.is_none_or(|begun| now.duration_since(begun) >= Duration::from_secs(1)) {
             self.second = Some(now);
             self.passed = 0;

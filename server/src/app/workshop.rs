@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolyard::{HostPort, ProviderConnector, ProviderSettings, ToolProvider, ToolRegistry};
 use toolyard_providers::{
-    CapabilityConfig, HttpConnector, McpConnector, PluginHost, Spawner, XbotConnector, builtin_provider,
+    CapabilityConfig, HttpConnector, McpConnector, McpHub, PluginHost, Spawner, XbotConnector, builtin_provider,
     scripted_provider,
 };
 
@@ -20,6 +20,7 @@ pub(super) struct Workshop<'a> {
     backend: Arc<dyn HostPort>,
     capabilities: CapabilityConfig,
     plugins: Option<PluginHost>,
+    mcp: McpHub,
 }
 
 /// A provider that is made and not yet in service.
@@ -42,7 +43,7 @@ impl<'a> Workshop<'a> {
         backend: Arc<dyn HostPort>,
         capabilities: CapabilityConfig,
     ) -> Self {
-        Self { registry, spawner, backend, capabilities, plugins: None }
+        Self { registry, spawner, backend, capabilities, plugins: None, mcp: McpHub::new() }
     }
 
     /// Makes a provider, and starts nothing yet.
@@ -58,7 +59,8 @@ impl<'a> Workshop<'a> {
             },
             ProviderKindConfig::Http(config) => Source::launched(HttpConnector::new(name, config)),
             ProviderKindConfig::Mcp(config) => {
-                Source::launched(McpConnector::new(name, config, Arc::clone(self.spawner)))
+                let connector = McpConnector::new(name, config, Arc::clone(self.spawner), self.mcp.clone());
+                Source::launched(connector.with_host(Arc::clone(&self.backend)))
             }
             ProviderKindConfig::Xbot(config) => {
                 Source::launched(XbotConnector::new(name, config, Arc::clone(self.spawner)))

@@ -127,7 +127,9 @@ impl Reader<'_> {
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
             KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
             KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
-            KindName::Mcp => self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig { process })),
+            KindName::Mcp => {
+                self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig::stdio(process)))
+            }
             KindName::LenBot => {
                 let (own, runner) = self.runner(&section, rest, LENBOT_UNLOAD_MS);
                 self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))

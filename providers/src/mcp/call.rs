@@ -1,0 +1,123 @@
+//! One call of a tool.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolyard::{
+    CallContext, ErrorCode, InvokeResult, JsonText, ToolExecutionResult, ToolFailure, ToolInvocation, result_from_mcp,
+};
+
+use super::connection::{Asker, Refusal, RpcError, id_text};
+use super::rounds::{self, Asked};
+use super::session::Session;
+
+/// Runs a call. Dropping the future cancels it.
+pub(super) async fn call(session: &Session, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
+    let wants_native = context.wants_native_result();
+    let asker = Arc::new(Asker::call(&invocation, context, session.options.idle_timeout()));
+    let (name, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
+    let params = |inputs: &[(&'static str, JsonText)], id| {
+        let meta = session.connection.envelope().with_progress(id_text(id));
+        let own = [("name", name.clone()), ("arguments", arguments.clone())];
+        JsonText::object(own.into_iter().chain(inputs.iter().cloned()).chain([("_meta", meta)]))
+    };
+    let asked = Asked { method: Arc::from("tools/call"), name: Some(invocation.tool_name().to_owned()), params };
+    match rounds::ask(session, &asker, asked).await {
+        Ok(result) => complete(result, wants_native),
+        // The server is alive and refused: the model can act on what it says.
+        Err(Refusal::Error(error)) => Ok(refused(error, wants_native)),
+        Err(Refusal::Failed(failure)) => Err(failure.into_failure()),
+    }
+}
+
+/// Absent `isError` means success. Whatever is in the result is kept; what is no result of a call fails it.
+fn complete(result: JsonText, wants_native: bool) -> InvokeResult {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Shape<'a> {
+        #[serde(borrow, default)]
+        content: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        structured_content: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        is_error: Option<&'a RawValue>,
+    }
+    let Ok(shape) = serde_json::from_str::<Shape<'_>>(result.as_str()) else {
+        return Err(broken("its result is no object".to_owned()));
+    };
+    if shape.content.is_some_and(|content| !content.get().starts_with('[')) {
+        return Err(broken("the content of its result is no list".to_owned()));
+    }
+    if shape.content.is_none() && shape.structured_content.is_none() {
+        return Err(broken("its result has no content".to_owned()));
+    }
+    if shape.is_error.is_some_and(|is_error| !matches!(is_error.get(), "true" | "false" | "null")) {
+        return Err(broken("isError in its result is no boolean".to_owned()));
+    }
+    let mut read = result_from_mcp(&result);
+    // How results of calls are marked since 2026-07-28 says nothing to anybody here.
+    read.metadata.remove("resultType");
+    read.native = wants_native.then_some(result);
+    Ok(read)
+}
+
+/// A JSON-RPC error in answer to a call.
+fn refused(error: RpcError, wants_native: bool) -> ToolExecutionResult {
+    let mut refused = ToolExecutionResult::failure(error.message);
+    refused.metadata.insert("jsonrpc_code".to_owned(), error.code.into());
+    if let Some(data) = error.data.and_then(|data| data.to().ok()) {
+        refused.metadata.insert("jsonrpc_data".to_owned(), data);
+    }
+    refused.native = wants_native.then_some(error.raw);
+    refused
+}
+
+/// Arguments may be printed over several lines, where a line is a message: between the tokens of valid JSON, any white
+/// space is as good as another.
+fn on_one_line(arguments: &JsonText) -> JsonText {
+    let text = arguments.as_str();
+    let line: Cow<'_, str> =
+        if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ").into() } else { text.into() };
+    match line {
+        Cow::Borrowed(_) => arguments.clone(),
+        Cow::Owned(line) => JsonText::parse(&line).unwrap_or_else(|_| arguments.clone()),
+    }
+}
+
+pub(super) fn broken(message: String) -> ToolFailure {
+    ToolFailure::new(ErrorCode::ProviderProtocol, format!("the server answered wrongly: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_go_out_on_one_line_digit_for_digit() {
+        let pretty = JsonText::parse("{\n  \"n\": 123456789012345678901234567890,\r\n  \"s\": \"a\\nb\"\n}").unwrap();
+        assert_eq!(on_one_line(&pretty).as_str(), "{   \"n\": 123456789012345678901234567890,    \"s\": \"a\\nb\" }");
+    }
+
+    #[test]
+    fn results_keep_their_errors_their_media_and_any_structured_content() {
+        let text = r#"{"content":[{"type":"text","text":"no"},{"type":"image","data":"AAAA","mimeType":"image/png"}],"isError":true,"structuredContent":[123456789012345678901234567890],"resultType":"complete","x":1}"#;
+        let result = complete(JsonText::parse(text).unwrap(), true).unwrap();
+        assert!(!result.success);
+        assert_eq!(result.error_message.as_deref(), Some("no"));
+        assert_eq!(result.content_items[0].image_base64(), Some(("image/png", "AAAA")));
+        assert_eq!(result.structured_content.unwrap().as_str(), "[123456789012345678901234567890]");
+        assert_eq!(result.native.unwrap().as_str(), text);
+        assert_eq!((result.metadata.get("resultType"), result.metadata["x"].as_i64()), (None, Some(1)));
+    }
+
+    #[test]
+    fn what_is_no_result_fails_its_call() {
+        for text in ["[]", "7", "{}", r#"{"content":"x"}"#, r#"{"content":[],"isError":"no"}"#] {
+            let failure = complete(JsonText::parse(text).unwrap(), false).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ProviderProtocol, "{text}");
+        }
+        assert!(complete(JsonText::parse(r#"{"content":[]}"#).unwrap(), false).unwrap().success);
+    }
+}

@@ -1,0 +1,169 @@
+//! Asker: who waits for the answer to a request, and what the server says to them meanwhile.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use toolyard::{CallContext, CallHold, HostCaller, HostPort, JsonText, NoHost, Progress, ToolInvocation};
+
+use crate::mcp::bridge::BridgedRequest;
+
+/// Log lines and requests that may wait for one asker.
+const MAIL: usize = 64;
+
+/// Who waits for the answer to a request.
+pub(in crate::mcp) struct Asker {
+    behalf: Behalf,
+    deadline: Instant,
+    /// How long the server may say nothing.
+    idle: Option<Duration>,
+    state: Mutex<State>,
+    pub(super) mailed: Notify,
+}
+
+/// On whose behalf a request is made.
+enum Behalf {
+    Call { context: CallContext, caller: HostCaller },
+    Host(Arc<dyn HostPort>),
+}
+
+struct State {
+    heard: Instant,
+    done: f64,
+    mail: VecDeque<Mail>,
+    /// Its host does not take log lines in time, so that they would hold the call up.
+    is_deaf: bool,
+}
+
+/// What a server says to whoever waits for it.
+#[derive(Debug)]
+pub(in crate::mcp) enum Mail {
+    /// A line of its log.
+    Log(JsonText),
+    /// A request of its own.
+    Request(BridgedRequest),
+}
+
+// === impl Asker ===
+
+impl Asker {
+    pub(in crate::mcp) fn call(invocation: &ToolInvocation, context: CallContext, idle: Option<Duration>) -> Self {
+        let caller = HostCaller {
+            call_id: invocation.call_id().clone(),
+            tool: Arc::clone(&invocation.spec().name),
+            context: Arc::clone(context.execution()),
+        };
+        let deadline = context.deadline();
+        Self::new(Behalf::Call { context, caller }, deadline, idle)
+    }
+
+    pub(in crate::mcp) fn other(host: Option<Arc<dyn HostPort>>, deadline: Instant) -> Self {
+        Self::new(Behalf::Host(host.unwrap_or_else(|| Arc::new(NoHost))), deadline, None)
+    }
+
+    fn new(behalf: Behalf, deadline: Instant, idle: Option<Duration>) -> Self {
+        let state = State { heard: Instant::now(), done: f64::NEG_INFINITY, mail: VecDeque::new(), is_deaf: false };
+        Self { behalf, deadline, idle, state: Mutex::new(state), mailed: Notify::new() }
+    }
+
+    /// The call that waits, if it is one.
+    pub(in crate::mcp) fn context(&self) -> Option<&CallContext> {
+        match &self.behalf {
+            Behalf::Call { context, .. } => Some(context),
+            Behalf::Host(_) => None,
+        }
+    }
+
+    pub(in crate::mcp) fn caller(&self) -> Option<&HostCaller> {
+        match &self.behalf {
+            Behalf::Call { caller, .. } => Some(caller),
+            Behalf::Host(_) => None,
+        }
+    }
+
+    /// Who answers what the server asks.
+    pub(in crate::mcp) fn host(&self) -> &Arc<dyn HostPort> {
+        match &self.behalf {
+            Behalf::Call { context, .. } => context.host(),
+            Behalf::Host(host) => host,
+        }
+    }
+
+    pub(in crate::mcp) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Keeps the call's place among those in flight.
+    pub(super) fn hold(&self) -> Option<CallHold> {
+        self.context().map(CallContext::hold)
+    }
+
+    /// Passes progress on. What goes backwards is dropped, and counts as a sign of life all the same.
+    pub(super) fn progress(&self, progress: Progress) {
+        {
+            let mut state = self.state();
+            state.heard = Instant::now();
+            if progress.done <= state.done {
+                return;
+            }
+            state.done = progress.done;
+        }
+        if let Some(context) = self.context() {
+            context.progress(progress);
+        }
+    }
+
+    /// When the server has said nothing for too long, unless it says something before.
+    pub(super) fn idle_at(&self) -> Option<Instant> {
+        self.idle.map(|idle| self.state().heard + idle)
+    }
+
+    /// How long the server may say nothing.
+    pub(super) fn idle(&self) -> Duration {
+        self.idle.unwrap_or_default()
+    }
+
+    /// The silence is counted from now on: it is the server's turn.
+    pub(super) fn begin(&self) {
+        if self.idle.is_some() {
+            self.state().heard = Instant::now();
+        }
+    }
+
+    /// Leaves something for the asker. Gives it back when too much waits already.
+    pub(super) fn mail(&self, mail: Mail) -> Result<(), Mail> {
+        let mut state = self.state();
+        if state.mail.len() >= MAIL || (state.is_deaf && matches!(mail, Mail::Log(_))) {
+            return Err(mail);
+        }
+        state.heard = Instant::now();
+        state.mail.push_back(mail);
+        drop(state);
+        self.mailed.notify_one();
+        Ok(())
+    }
+
+    /// No log lines any more.
+    pub(super) fn deafen(&self) {
+        let mut state = self.state();
+        state.is_deaf = true;
+        state.mail.retain(|mail| !matches!(mail, Mail::Log(_)));
+    }
+
+    pub(super) fn take_mail(&self) -> VecDeque<Mail> {
+        std::mem::take(&mut self.state().mail)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asker").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}

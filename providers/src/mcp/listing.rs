@@ -1,0 +1,104 @@
+//! Listing: the tools of a server, page by page, each tool by itself.
+
+mod tool;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolyard::{ErrorCode, JsonText, Remarks, ToolFailure, ToolSpec, ToolWarning};
+
+use super::connection::{Refusal, Request};
+use super::session::Session;
+
+/// Pages of one listing; a server that sends more is broken.
+const MAX_PAGES: usize = 1_000;
+/// Tools of one server; the engine's own limit is lower, unless it was raised.
+const MAX_TOOLS: usize = 10_000;
+/// Bytes of all pages together.
+const MAX_BYTES: usize = 64 << 20;
+
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What a server lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listing {
+    pub(super) tools: Vec<ToolSpec>,
+    pub(super) remarks: Remarks,
+}
+
+/// One page as it came.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+/// Lists all pages. One tool that cannot be read costs no other: it is left out, with the reason. A list that goes in
+/// circles or has no end costs what is beyond, not what was listed before.
+///
+/// # Errors
+/// The server does not answer, or with something that is no list.
+pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
+    let mut listing = Listing::default();
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    let mut cursor: Option<String> = None;
+    loop {
+        let text = match page(session, cursor.as_deref()).await {
+            Ok(text) => text,
+            // It does not say that it has tools, and is right.
+            Err(Refusal::Error(error)) if error.code == METHOD_NOT_FOUND && !session.has("tools") => {
+                return Ok(listing);
+            }
+            Err(refusal) => return Err(failure(refusal)),
+        };
+        let page: Page<'_> = serde_json::from_str(text.as_str())
+            .map_err(|error| protocol(format!("its answer to tools/list has no list of tools: {error}")))?;
+        bytes += text.as_str().len();
+        for raw in page.tools {
+            tool::read(raw, session.options.trusted, &mut listing);
+        }
+        let Some(next) = page.next_cursor else { return Ok(listing) };
+        let problem = if !seen.insert(next.clone()) {
+            "its list of tools goes in circles; only what came before is used"
+        } else if seen.len() >= MAX_PAGES || listing.tools.len() >= MAX_TOOLS || bytes >= MAX_BYTES {
+            "its list of tools has no end; only what came first is used"
+        } else {
+            cursor = Some(next);
+            continue;
+        };
+        listing.remarks.warnings.push(ToolWarning { name: "tools/list".to_owned(), message: problem.to_owned() });
+        return Ok(listing);
+    }
+}
+
+async fn page(session: &Session, cursor: Option<&str>) -> Result<JsonText, Refusal> {
+    let params = JsonText::object(cursor.map(|cursor| ("cursor", JsonText::string(cursor))));
+    let request = Request {
+        method: Arc::from("tools/list"),
+        params: |_id| session.connection.envelope().around(&params),
+        name: None,
+        mirrored: Vec::new(),
+        asker: None,
+        cancels: true,
+    };
+    session.request(request).await
+}
+
+fn failure(refusal: Refusal) -> ToolFailure {
+    match refusal {
+        Refusal::Error(error) => {
+            let message: String = error.message.chars().take(200).collect();
+            protocol(format!("it refused tools/list with error {}: {message}", error.code))
+        }
+        Refusal::Failed(failure) => failure.into_failure(),
+    }
+}
+
+fn protocol(message: String) -> ToolFailure {
+    ToolFailure::new(ErrorCode::ProviderProtocol, message)
+}

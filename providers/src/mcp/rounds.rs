@@ -1,0 +1,170 @@
+//! Rounds: results that ask for more (2026-07-28), and the answers with which their requests are sent again.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolyard::{JsonText, ToolFailure};
+
+use super::bridge::Behalf;
+use super::call::broken;
+use super::connection::{Asker, Refusal, Request};
+use super::session::Session;
+
+/// Rounds of one request.
+const MOST: usize = 10;
+/// Inputs of one round.
+const MAX_INPUTS: usize = 32;
+
+/// A request that may be sent several times.
+pub(super) struct Asked<P> {
+    pub(super) method: Arc<str>,
+    /// What `Mcp-Name` says.
+    pub(super) name: Option<String>,
+    /// The parameters with these inputs among them, for this id.
+    pub(super) params: P,
+}
+
+/// What a result means.
+#[derive(Debug)]
+enum Step {
+    /// It is the result.
+    Complete,
+    /// The server needs more to go on.
+    InputRequired(InputRequired),
+}
+
+/// What a server needs.
+#[derive(Debug)]
+struct InputRequired {
+    inputs: Vec<(String, Input)>,
+    /// Given back as it came.
+    state: Option<JsonText>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Input {
+    method: String,
+    params: Option<JsonText>,
+}
+
+/// Asks the server, and again with what it needs, until there is a result. Dropping the future cancels the request.
+///
+/// # Errors
+/// The server refused, did not answer, or asks for what is not to be had.
+pub(super) async fn ask<P>(session: &Session, asker: &Arc<Asker>, asked: Asked<P>) -> Result<JsonText, Refusal>
+where
+    P: Fn(&[(&'static str, JsonText)], u64) -> JsonText,
+{
+    let Asked { method, name, params } = asked;
+    let mut inputs = Vec::new();
+    for _round in 0..=MOST {
+        let request = Request {
+            method: Arc::clone(&method),
+            params: |id| params(&inputs, id),
+            name: name.clone(),
+            mirrored: Vec::new(),
+            asker: Some(Arc::clone(asker)),
+            cancels: true,
+        };
+        let result = session.request(request).await?;
+        match step(&result)? {
+            Step::Complete => return Ok(result),
+            Step::InputRequired(required) => inputs = answer(session, asker, required).await?,
+        }
+    }
+    Err(broken(format!("it asked for more than {MOST} times")).into())
+}
+
+/// Looks what a result is.
+///
+/// # Errors
+/// It is of a kind that was not asked for, or cannot be read.
+fn step(result: &JsonText) -> Result<Step, ToolFailure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        result_type: Option<&'a RawValue>,
+    }
+    let kind: Option<Kind<'_>> = serde_json::from_str(result.as_str()).ok();
+    match kind.and_then(|kind| kind.result_type).map(RawValue::get) {
+        None | Some("\"complete\"" | "null") => Ok(Step::Complete),
+        Some("\"input_required\"") => read(result).map(Step::InputRequired),
+        Some(other) => {
+            let other: String = other.chars().take(60).collect();
+            Err(broken(format!("a result of the type {other}, which was not asked for")))
+        }
+    }
+}
+
+fn read(result: &JsonText) -> Result<InputRequired, ToolFailure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Required {
+        #[serde(default)]
+        input_requests: IndexMap<String, Input>,
+        request_state: Option<JsonText>,
+    }
+    let required: Required =
+        result.to().map_err(|error| broken(format!("it asks for more, but for what cannot be read: {error}")))?;
+    if required.input_requests.len() > MAX_INPUTS {
+        return Err(broken(format!("it asks for more than {MAX_INPUTS} inputs at once")));
+    }
+    if required.input_requests.is_empty() && required.request_state.is_none() {
+        return Err(broken("it asks for more and does not say for what".to_owned()));
+    }
+    Ok(InputRequired { inputs: required.input_requests.into_iter().collect(), state: required.request_state })
+}
+
+/// Gets the inputs, all at once, and gives the members that the request has when it is sent again.
+///
+/// # Errors
+/// One of them is not offered or not to be had.
+async fn answer(
+    session: &Session,
+    asker: &Arc<Asker>,
+    required: InputRequired,
+) -> Result<Vec<(&'static str, JsonText)>, ToolFailure> {
+    let behalf = Behalf { host: asker.host(), caller: asker.caller(), deadline: asker.deadline() };
+    let bridge = session.connection.bridge();
+    let answers = required.inputs.into_iter().map(|(key, input)| async move {
+        let params = input.params.unwrap_or_else(|| JsonText::object([]));
+        bridge.input(&input.method, params, behalf).await.map(|answer| (key, answer))
+    });
+    let answers: Vec<(String, JsonText)> = join_all(answers).await.into_iter().collect::<Result<_, _>>()?;
+    let mut members = Vec::new();
+    if !answers.is_empty() {
+        let answers = answers.iter().map(|(key, answer)| (key.as_str(), answer.clone()));
+        members.push(("inputResponses", JsonText::object(answers)));
+    }
+    members.extend(required.state.map(|state| ("requestState", state)));
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_ask_for_more_are_told_from_those_that_do_not() {
+        let step = |text: &str| step(&JsonText::parse(text).unwrap());
+        for complete in ["{}", r#"{"resultType":"complete"}"#, "[]", "7"] {
+            assert!(matches!(step(complete), Ok(Step::Complete)), "{complete}");
+        }
+        let asks = r#"{"resultType":"input_required","inputRequests":{"b":{"method":"elicitation/create","params":{"n":123456789012345678901234567890}},"a":{"method":"roots/list"}},"requestState":"s"}"#;
+        let Ok(Step::InputRequired(required)) = step(asks) else { panic!("{asks}") };
+        let keys: Vec<&str> = required.inputs.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!((keys, required.state.unwrap().as_str()), (vec!["b", "a"], r#""s""#));
+        assert_eq!(required.inputs[0].1.params.as_ref().unwrap().as_str(), r#"{"n":123456789012345678901234567890}"#);
+        for bad in [
+            r#"{"resultType":"task"}"#,
+            r#"{"resultType":"input_required"}"#,
+            r#"{"resultType":"input_required","inputRequests":7}"#,
+        ] {
+            assert!(step(bad).is_err(), "{bad}");
+        }
+    }
+}
