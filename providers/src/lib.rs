@@ -34,6 +34,7 @@ pub use http::{
 pub use lint::lint_document;
 #[cfg(feature = "mcp")]
 pub use mcp::{
-    KIND as MCP_KIND, McpConfig, McpConnector, McpEra, McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership,
-    McpOffer, McpOptions, McpRefusal, McpRequest, McpRoot, McpTransport, describe_mcp_metrics,
+    KIND as MCP_KIND, McpBody, McpConfig, McpConnector, McpEndpoint, McpEndpointConfig, McpEra, McpEvent, McpEventKind,
+    McpFeatures, McpHttp, McpHub, McpMembership, McpOffer, McpOptions, McpPrincipal, McpRefusal, McpRequest, McpRoot,
+    McpTransport, describe_mcp_metrics,
 };

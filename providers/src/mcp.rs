@@ -10,6 +10,7 @@ mod client;
 mod config;
 mod connection;
 mod connector;
+mod endpoint;
 mod envelope;
 mod era;
 mod features;
@@ -29,6 +30,7 @@ use toolyard::ProviderKind;
 pub use config::{McpConfig, McpEra, McpOffer, McpOptions, McpRoot, McpTransport};
 pub use connection::describe_mcp_metrics;
 pub use connector::McpConnector;
+pub use endpoint::{McpBody, McpEndpoint, McpEndpointConfig, McpHttp, McpPrincipal};
 pub use hub::{McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal, McpRequest};
 
 /// The kind of MCP providers.

@@ -111,6 +111,13 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         // Room of its own: batches that fill the daemon may be waiting for these answers.
         .layer(from_fn_with_state(Arc::new(Semaphore::new(backend::MAX_REQUESTS)), only_with_room))
         .layer(from_fn(host::only_programs));
+    // It has room of its own, and checks hosts and origins by its own configuration.
+    let mcp = match &shared.app.endpoint {
+        Some(endpoint) => {
+            Router::new().route_service("/mcp", endpoint.http()).layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        }
+        None => Router::new(),
+    };
     Router::new()
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
@@ -122,6 +129,7 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .with_state(shared)
         .layer(DefaultBodyLimit::max(config.max_body_bytes))
         .layer(from_fn(host::only_loopback))
+        .merge(mcp)
         .layer(CatchPanicLayer::custom(problem::panicked))
 }
 

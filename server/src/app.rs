@@ -11,7 +11,7 @@ use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
     RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{PluginHost, ScriptedError, Spawner};
+use toolyard_providers::{McpEndpoint, McpHub, PluginHost, ScriptedError, Spawner};
 
 use crate::backend::{Backend, BackendError};
 use crate::config::Config;
@@ -25,6 +25,8 @@ pub(crate) struct App {
     pub(crate) backend: Arc<Backend>,
     /// How calls are read where a request does not say otherwise.
     pub(crate) policy: CallPolicy,
+    /// Toolyard as an MCP server; absent where it is switched off.
+    pub(crate) endpoint: Option<McpEndpoint>,
     /// Providers without which the daemon is not ready.
     required: Vec<String>,
     plugins: Option<PluginHost>,
@@ -56,8 +58,13 @@ impl App {
         let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
         let backend = Arc::new(Backend::start(config.backend)?);
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
+        let hub = McpHub::new();
+        let endpoint = config.endpoint.enabled.then(|| {
+            let endpoint = config.endpoint.endpoint(&config.server, config.policy, &config.providers);
+            McpEndpoint::new(registry.clone(), hub.clone(), Arc::clone(&backend) as Arc<dyn HostPort>, endpoint)
+        });
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
-        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins);
+        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins, hub);
         // All before the first is started: plugins look at one another when they are.
         let made: Result<Vec<Made>, AppError> =
             config.providers.into_iter().map(|provider| workshop.make(provider)).collect();
@@ -65,7 +72,7 @@ impl App {
             workshop.add(made).await?;
         }
         let plugins = workshop.into_plugins();
-        Ok(Self { plugins, registry, backend, policy: config.policy, required, _spawner: spawner })
+        Ok(Self { plugins, registry, backend, policy: config.policy, endpoint, required, _spawner: spawner })
     }
 
     /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
@@ -86,7 +93,7 @@ impl App {
             registry.register(Arc::new(provider), settings).await?;
         }
         let policy = CallPolicy::default();
-        Ok(Self { registry, backend, policy, required: Vec::new(), plugins: None, _spawner: spawner })
+        Ok(Self { registry, backend, policy, endpoint: None, required: Vec::new(), plugins: None, _spawner: spawner })
     }
 
     /// Why the daemon is not ready yet, one line a provider.
@@ -107,6 +114,9 @@ impl App {
 
     pub(crate) async fn close(&self, grace: Duration) {
         self.registry.close(grace).await;
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.close();
+        }
         if let Some(plugins) = &self.plugins {
             plugins.close();
         }

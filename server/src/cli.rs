@@ -3,6 +3,7 @@
 mod dispatch;
 mod history;
 mod input;
+mod mcp;
 mod parse;
 mod plugin;
 mod reply;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "Examples:
   toolyard parse examples/openai-batch.json       show its calls and what is mended in them, run nothing
   toolyard history --format anthropic chat.json   check a conversation for what vendors refuse, and repair it
   toolyard tools --format anthropic               print the tools as a model sees them
+  toolyard mcp --config toolyard.toml             serve them to one MCP client, which starts this itself
   toolyard plugin new --dialect maibot dice       write a small working plugin
   toolyard plugin check dice                      load it, show its tools and what could be better";
 
@@ -49,6 +51,8 @@ enum Command {
     History(history::History),
     /// Prints the definitions of the tools.
     Tools(tools::Tools),
+    /// Serves the tools to one MCP client over standard input and output.
+    Mcp(mcp::Mcp),
     /// Writes and checks plugins.
     Plugin(plugin::Plugin),
 }
@@ -89,6 +93,7 @@ impl Cli {
             Command::Parse(parse) => parse.run().await,
             Command::History(history) => history.run(),
             Command::Tools(tools) => tools.run().await,
+            Command::Mcp(mcp) => mcp.run().await,
             Command::Plugin(plugin) => match plugin.run().await {
                 Ok(status) => return status,
                 Err(error) => Err(error),

@@ -1,6 +1,7 @@
 //! The configuration: one TOML file, read whole or refused with every error at once.
 
 mod backend;
+mod endpoint;
 mod error;
 mod folder;
 mod limits;
@@ -15,6 +16,7 @@ use toolyard::CallPolicy;
 use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
+pub(crate) use endpoint::EndpointConfig;
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
 pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
@@ -32,6 +34,8 @@ pub(crate) struct Config {
     pub(crate) policy: CallPolicy,
     /// How the bot backend is reached.
     pub(crate) backend: BackendConfig,
+    /// The MCP endpoint.
+    pub(crate) endpoint: EndpointConfig,
     /// What plugins may ask for.
     pub(crate) plugins: CapabilityConfig,
     /// In order of precedence.

@@ -154,6 +154,11 @@ impl McpHub {
         members.get(name)?.as_ref().map(|member| Arc::clone(&member.features))
     }
 
+    /// Whether a declared server is not connected now.
+    pub fn has_absent(&self) -> bool {
+        self.0.members.read().unwrap_or_else(PoisonError::into_inner).values().any(Option::is_none)
+    }
+
     /// What servers say from now on.
     pub fn events(&self) -> broadcast::Receiver<McpEvent> {
         self.0.events.subscribe()

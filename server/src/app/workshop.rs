@@ -42,8 +42,9 @@ impl<'a> Workshop<'a> {
         spawner: &'a Arc<Spawner>,
         backend: Arc<dyn HostPort>,
         capabilities: CapabilityConfig,
+        mcp: McpHub,
     ) -> Self {
-        Self { registry, spawner, backend, capabilities, plugins: None, mcp: McpHub::new() }
+        Self { registry, spawner, backend, capabilities, plugins: None, mcp }
     }
 
     /// Makes a provider, and starts nothing yet.

@@ -13,7 +13,7 @@ use super::folder::FOLDER_KEY;
 use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
-const SECTIONS: [&str; 6] = ["server", "limits", "policy", "backend", "plugins", "providers"];
+const SECTIONS: [&str; 7] = ["server", "limits", "policy", "backend", "mcp", "plugins", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -47,6 +47,7 @@ impl Reader<'_> {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
+                "mcp" => config.endpoint = self.section("mcp", value).unwrap_or_default(),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
@@ -57,8 +58,10 @@ impl Reader<'_> {
                 }
             }
         }
-        if let Err(message) = config.server.check() {
-            self.errors.push(ConfigError { place: None, section: "server".to_owned(), message });
+        for (section, checked) in [("server", config.server.check()), ("mcp", config.endpoint.check())] {
+            if let Err(message) = checked {
+                self.errors.push(ConfigError { place: None, section: section.to_owned(), message });
+            }
         }
         config
     }

@@ -1,0 +1,184 @@
+//! The endpoint over standard input and output: one client, one message a line.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::Shared;
+use super::error::RpcError;
+use super::headers::check_meta;
+use super::line::Outlet;
+use super::message::{Message, Notification, Request, response};
+use super::meta::{LEGACY, MODERN, Meta, unsupported};
+use super::peer::Peer;
+use super::session::Session;
+
+/// Lines that wait to be served.
+const WAITING: usize = 64;
+/// Time for the last lines to be written.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// One client.
+struct Client {
+    shared: Arc<Shared>,
+    outlet: Outlet,
+    /// What its requests belong to, so that they can be cancelled: the session that `initialize` opened, else one that
+    /// only serves this.
+    session: Arc<Session>,
+    is_open: bool,
+    running: JoinSet<()>,
+}
+
+/// Serves until the input ends.
+pub(super) async fn serve(shared: &Arc<Shared>) {
+    let (outlet, messages) = Outlet::new();
+    let (lines, mut input) = mpsc::channel(WAITING);
+    let max_bytes = shared.config.max_body_bytes;
+    // Reading standard input cannot be broken off: a task for blocking work would hold the process up at its end.
+    std::thread::spawn(move || read_lines(std::io::stdin().lock(), max_bytes, &lines));
+    let (written, all_written) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        write_lines(messages);
+        written.send(()).ok();
+    });
+    let mut client = Client::new(shared, outlet);
+    loop {
+        tokio::select! {
+            line = input.recv() => match line {
+                Some(line) => client.receive(&line).await,
+                None => break,
+            },
+            Some(_) = client.running.join_next() => {}
+            () = shared.closed.cancelled() => break,
+        }
+    }
+    client.leave().await;
+    shared.held.clear();
+    // What is still being cancelled may hold the output a little longer than there is something to say.
+    drop(tokio::time::timeout(LINGER, all_written).await);
+}
+
+fn read_lines(input: impl Read, max_bytes: usize, lines: &mpsc::Sender<Vec<u8>>) {
+    let mut input = BufReader::new(input);
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+        match input.by_ref().take(limit).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if line.len() > max_bytes && !line.ends_with(b"\n") {
+            tracing::warn!(max_bytes, "a line of standard input is too long; the input is not read any further");
+            return;
+        }
+        if line.iter().any(|byte| !byte.is_ascii_whitespace()) && lines.blocking_send(line).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_lines(mut messages: super::line::Messages) {
+    let mut output = std::io::BufWriter::new(std::io::stdout());
+    while let Some(message) = messages.blocking_recv() {
+        let mut next = Some(message);
+        while let Some(message) = next {
+            if output.write_all(message.as_bytes()).and_then(|()| output.write_all(b"\n")).is_err() {
+                return;
+            }
+            next = messages.try_recv().ok();
+        }
+        if output.flush().is_err() {
+            return;
+        }
+    }
+}
+
+// === impl Client ===
+
+impl Client {
+    fn new(shared: &Arc<Shared>, outlet: Outlet) -> Self {
+        let session = Arc::new(Session::new(
+            toolyard::SessionKey { tenant: Arc::default(), session: uuid::Uuid::new_v4().to_string().into() },
+            super::meta::ClientCapabilities::default(),
+        ));
+        Self { shared: Arc::clone(shared), outlet, session, is_open: false, running: JoinSet::new() }
+    }
+
+    async fn receive(&mut self, line: &[u8]) {
+        match Message::read(line) {
+            Ok(Message::Request(request)) => self.request(request).await,
+            Ok(Message::Notification(notification)) => self.notified(&notification),
+            Ok(Message::Response(response)) => self.session.answered(response),
+            Err((id, error)) => {
+                let id = super::headers::id_or_null(id);
+                self.outlet.send(response(&id, &Err(error))).await;
+            }
+        }
+    }
+
+    fn notified(&self, notification: &Notification) {
+        self.shared.notified(&self.session, notification);
+    }
+
+    async fn request(&mut self, request: Request) {
+        let meta = request.meta();
+        let is_opening = &*request.method == "initialize" && request.params.member("protocolVersion").is_some();
+        if is_opening {
+            let opened = self.shared.initialize(&request, &Arc::default());
+            let outcome = opened.map(|(session, result)| {
+                session.listen(self.outlet.clone());
+                let before = std::mem::replace(&mut self.session, session);
+                self.shared.end(&before);
+                self.is_open = true;
+                result
+            });
+            self.outlet.send(response(&request.id, &outcome)).await;
+            return;
+        }
+        match self.peer(&request, &meta) {
+            Ok(peer) => self.start(request, peer),
+            Err(error) => {
+                self.outlet.send(response(&request.id, &Err(error))).await;
+            }
+        }
+    }
+
+    /// Each request says itself of which era it is.
+    fn peer(&self, request: &Request, meta: &Meta) -> Result<Peer, RpcError> {
+        let is_legacy = meta.version.as_ref().is_some_and(|version| LEGACY.contains(&version.as_str()));
+        let is_modern = (meta.version.is_some() && !is_legacy) || &*request.method == "server/discover";
+        if is_modern || (!self.is_open && &*request.method != "ping") {
+            check_meta(meta)?;
+            let version = meta.version.as_deref().unwrap_or_default();
+            if version != MODERN {
+                return Err(unsupported(version));
+            }
+            return Ok(Peer::modern(&Arc::default(), meta.capabilities.unwrap_or_default(), meta.log_level));
+        }
+        Ok(Peer::legacy(Arc::clone(&self.session)))
+    }
+
+    fn start(&mut self, request: Request, peer: Peer) {
+        let (shared, outlet) = (Arc::clone(&self.shared), self.outlet.clone());
+        // A session's own requests enter it by themselves.
+        let entered = peer.is_modern().then(|| self.session.enter(&request.id));
+        let cancelled = entered.as_ref().map(|entered| entered.cancelled.clone()).unwrap_or_default();
+        self.running.spawn(async move {
+            let answer = shared.answer(request, peer, outlet.clone());
+            let reply = cancelled.run_until_cancelled_owned(answer).await.flatten();
+            drop(entered);
+            if let Some(reply) = reply {
+                outlet.send(reply.text).await;
+            }
+        });
+    }
+
+    /// The client is gone: nothing that runs for it is of use any more.
+    async fn leave(mut self) {
+        self.shared.end(&self.session);
+        self.running.shutdown().await;
+    }
+}
