@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use toolyard::{CallContext, HostCaller, HostPort, HostRequest, JsonText, Progress, ToolInvocation};
+use toolyard::{CallContext, HostCaller, HostRequest, JsonText, Progress, ToolInvocation};
 use toolyard_providers::{McpEvent, McpEventKind, McpRequest};
 use toolyard_tests::conformance::{Caller, Said, Unanswered};
 
@@ -45,7 +45,8 @@ impl<'a> Asker<'a> {
             caller: self.caller(),
             deadline,
         };
-        let answer = host.request(request).await.map_err(|failure| Unanswered::Refused(failure.message.into_owned()))?;
+        let answer =
+            host.request(request).await.map_err(|failure| Unanswered::Refused(failure.message.into_owned()))?;
         answer.to().map_err(|error| Unanswered::Refused(error.to_string()))
     }
 

@@ -4,6 +4,7 @@
 //! conformance-server stdio
 //! conformance-server http
 //! ```
+#![expect(deprecated, reason = "the older revisions are what much of this is for")]
 
 mod replay;
 mod session;
@@ -13,27 +14,36 @@ use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
 use replay::{Replay, Seal};
+use rmcp::ServerHandler;
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
-    InitializeResult, ProtocolVersion, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeResult,
+    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service, ServiceExt as _};
+use rmcp::service::{RequestContext, RoleServer, ServiceExt as _, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use session::Session;
 use tokio::net::TcpListener;
-use toolyard_tests::conformance::{Fault, LISTENS_ON, answer};
+use tokio::sync::broadcast;
+use toolyard_tests::conformance::{Fault, LISTENS_ON, Said, answer};
 
 /// The fixture, spoken to in MCP.
 #[derive(Clone)]
 struct Fixture {
     seal: Arc<Seal>,
+    /// Changes of the lists, for whoever listens.
+    changes: broadcast::Sender<Said>,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let fixture = Fixture { seal: Arc::default() };
+    let fixture = Fixture { seal: Arc::default(), changes: broadcast::Sender::new(16) };
     let ended = match std::env::args().nth(1).as_deref() {
         Some("stdio") => stdio(fixture).await,
         Some("http") => http(fixture).await,
@@ -68,7 +78,58 @@ async fn http(fixture: Fixture) -> Result<(), String> {
 // === impl Fixture ===
 
 impl Fixture {
-    fn about(version: ProtocolVersion) -> InitializeResult {
+    /// Answers a request whose result is one of these two: what was asked for, or what has to be answered before.
+    async fn answer<R, L>(
+        &self,
+        method: &str,
+        params: impl Serialize,
+        context: RequestContext<RoleServer>,
+    ) -> Answered<R>
+    where
+        R: From<L> + From<InputRequiredResult>,
+        L: DeserializeOwned,
+    {
+        let params =
+            serde_json::to_value(params).map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
+        let is_modern = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let cancelled = context.ct.clone();
+        let answered = async {
+            if !is_modern {
+                return answer(method, &params, &Session::new(&context))
+                    .await
+                    .map_err(refused)
+                    .and_then(read::<L>)
+                    .map(R::from);
+            }
+            let caller = Replay::new(&self.seal, &self.changes, &params, &context)?;
+            match answer(method, &params, &caller).await {
+                Err(Fault::Later) => read::<InputRequiredResult>(caller.input_required()).map(R::from),
+                answered => answered.map_err(refused).and_then(read::<L>).map(R::from),
+            }
+        };
+        tokio::select! {
+            answered = answered => answered,
+            () = cancelled.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+        }
+    }
+
+    /// Answers a request that asks nothing back.
+    async fn plain<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Answered<R> {
+        answer(method, &params, &Session::new(context)).await.map_err(refused).and_then(read)
+    }
+}
+
+type Answered<R> = Result<R, ErrorData>;
+type Context = RequestContext<RoleServer>;
+type Page = Option<PaginatedRequestParams>;
+
+impl ServerHandler for Fixture {
+    fn get_info(&self) -> InitializeResult {
         let capabilities = json!({
             "completions": {},
             "logging": {},
@@ -78,91 +139,88 @@ impl Fixture {
         });
         let mut about = InitializeResult::new(serde_json::from_value(capabilities).unwrap_or_default());
         about.server_info = Implementation::new("conformance-fixture", env!("CARGO_PKG_VERSION"));
-        about.protocol_version = version;
         about
     }
 
-    async fn legacy(&self, method: &str, params: &Value, context: RequestContext<RoleServer>) -> Answered {
-        let caller = Session::new(&context);
-        let answered = answer(method, params, &caller).await;
-        answered.map_err(|fault| match fault {
-            Fault::Later => ErrorData::internal_error("nobody answered", None),
-            Fault::Error { code, message, data } => error(code, message, data),
-        })
+    async fn list_tools(&self, _page: Page, context: Context) -> Answered<ListToolsResult> {
+        self.plain("tools/list", json!({}), &context).await
     }
 
-    async fn modern(&self, method: &str, params: &Value, context: RequestContext<RoleServer>) -> Answered {
-        if matches!(method, "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe") {
-            return Err(error(-32601, format!("no method {method}"), None));
-        }
-        let caller = Replay::new(&self.seal, params, &context)?;
-        match answer(method, params, &caller).await {
-            Ok(mut result) => {
-                result["resultType"] = "complete".into();
-                if !matches!(method, "tools/call" | "prompts/get" | "completion/complete") {
-                    result["ttlMs"] = 0.into();
-                    result["cacheScope"] = "public".into();
-                }
-                Ok(result)
+    async fn list_prompts(&self, _page: Page, context: Context) -> Answered<ListPromptsResult> {
+        self.plain("prompts/list", json!({}), &context).await
+    }
+
+    async fn list_resources(&self, _page: Page, context: Context) -> Answered<ListResourcesResult> {
+        self.plain("resources/list", json!({}), &context).await
+    }
+
+    async fn list_resource_templates(&self, _page: Page, context: Context) -> Answered<ListResourceTemplatesResult> {
+        self.plain("resources/templates/list", json!({}), &context).await
+    }
+
+    async fn complete(&self, _params: CompleteRequestParams, context: Context) -> Answered<CompleteResult> {
+        self.plain("completion/complete", json!({}), &context).await
+    }
+
+    async fn call_tool(&self, params: CallToolRequestParams, context: Context) -> Answered<CallToolResponse> {
+        self.answer::<_, CallToolResult>("tools/call", params, context).await
+    }
+
+    async fn get_prompt(&self, params: GetPromptRequestParams, context: Context) -> Answered<GetPromptResponse> {
+        self.answer::<_, GetPromptResult>("prompts/get", params, context).await
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: Context,
+    ) -> Answered<ReadResourceResponse> {
+        self.answer::<_, ReadResourceResult>("resources/read", params, context).await
+    }
+
+    async fn set_level(&self, _params: SetLevelRequestParams, _context: Context) -> Answered<()> {
+        Ok(())
+    }
+
+    async fn subscribe(&self, _params: SubscribeRequestParams, _context: Context) -> Answered<()> {
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, _params: UnsubscribeRequestParams, _context: Context) -> Answered<()> {
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Answered<()> {
+        let mut changes = self.changes.subscribe();
+        loop {
+            let change = tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                change = changes.recv() => change,
+            };
+            // Whoever asked for other changes is not told of this one.
+            match change {
+                Ok(Said::ToolsChanged) => drop(subscription.sink().notify_tool_list_changed().await),
+                Ok(Said::PromptsChanged) => drop(subscription.sink().notify_prompt_list_changed().await),
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => return Ok(()),
             }
-            Err(Fault::Later) => Ok(caller.input_required()),
-            Err(Fault::Error { code, message, data }) => Err(error(code, message, data)),
         }
     }
 }
 
-type Answered = Result<Value, ErrorData>;
+/// The result as rmcp has it.
+fn read<R: DeserializeOwned>(result: Value) -> Answered<R> {
+    serde_json::from_value(result).map_err(|fault| ErrorData::internal_error(fault.to_string(), None))
+}
 
-impl Service<RoleServer> for Fixture {
-    async fn handle_request(
-        &self,
-        request: ClientRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        match &request {
-            ClientRequest::InitializeRequest(request) => {
-                let asked = request.params.protocol_version.clone();
-                let is_legacy = asked.as_str() <= ProtocolVersion::LATEST_WITH_INITIALIZE.as_str();
-                let version = if is_legacy { asked } else { ProtocolVersion::LATEST_WITH_INITIALIZE };
-                return Ok(ServerResult::InitializeResult(Self::about(version)));
-            }
-            ClientRequest::DiscoverRequest(_) => {
-                let versions = vec![ProtocolVersion::V_2026_07_28];
-                let about = Self::about(ProtocolVersion::V_2026_07_28);
-                return Ok(ServerResult::DiscoverResult(DiscoverResult::from_server_info(versions, about)));
-            }
-            ClientRequest::PingRequest(_) => return Ok(ServerResult::empty(())),
-            _ => {}
-        }
-        let sent =
-            serde_json::to_value(&request).map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
-        let method = sent["method"].as_str().unwrap_or_default();
-        let params = &sent["params"];
-        let is_modern = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        let cancelled = context.ct.clone();
-        let answered = async {
-            if is_modern {
-                self.modern(method, params, context).await
-            } else {
-                self.legacy(method, params, context).await
-            }
-        };
-        tokio::select! {
-            answered = answered => answered.map(|result| ServerResult::CustomResult(CustomResult::new(result))),
-            () = cancelled.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-        }
-    }
-
-    async fn handle_notification(
-        &self,
-        _notification: ClientNotification,
-        _context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    fn get_info(&self) -> InitializeResult {
-        Self::about(ProtocolVersion::LATEST_WITH_INITIALIZE)
+fn refused(fault: Fault) -> ErrorData {
+    match fault {
+        Fault::Later => ErrorData::internal_error("nobody answered", None),
+        Fault::Error { code, message, data } => error(code, message, data),
     }
 }
 

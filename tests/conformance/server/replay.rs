@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use rmcp::model::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
+use tokio::sync::broadcast;
 use toolyard_tests::conformance::{Caller, Said, Unanswered};
 
 use super::session::Session;
@@ -20,6 +21,7 @@ pub(super) struct Seal(RandomState);
 /// One round of a request.
 pub(super) struct Replay<'a> {
     seal: &'a Seal,
+    changes: &'a broadcast::Sender<Said>,
     /// What its client said that it can do.
     capabilities: Value,
     answers: Map<String, Value>,
@@ -65,6 +67,7 @@ impl<'a> Replay<'a> {
             context.client_capabilities().and_then(|capabilities| serde_json::to_value(capabilities).ok());
         Ok(Self {
             seal,
+            changes,
             capabilities: capabilities.unwrap_or_default(),
             answers,
             questions: Mutex::default(),
@@ -100,8 +103,12 @@ impl Caller for Replay<'_> {
     }
 
     fn tell(&self, said: Said) -> BoxFuture<'_, ()> {
-        if matches!(said, Said::Progress(_)) || (self.wants_log && matches!(said, Said::Log(_))) {
-            return Box::pin(self.session.send(said));
+        match said {
+            Said::Progress(_) => return Box::pin(self.session.send(said)),
+            Said::Log(_) if self.wants_log => return Box::pin(self.session.send(said)),
+            Said::Log(_) => {}
+            // Nobody listening is no fault.
+            Said::ToolsChanged | Said::PromptsChanged => drop(self.changes.send(said)),
         }
         Box::pin(std::future::ready(()))
     }
