@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use toolyard::ProviderConnector;
-use toolyard_providers::{CommandSpec, LAUNCH_COMMAND, McpConfig, McpConnector, ProcessLimits, Spawner, launch};
+use toolyard_providers::{
+    CommandSpec, LAUNCH_COMMAND, McpConfig, McpConnector, McpHub, ProcessLimits, Spawner, launch,
+};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -33,7 +35,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Some(ProcessLimits::plugin());
     let process = CommandSpec { command, args: arguments.collect(), limits, ..CommandSpec::default() };
     let spawner = Arc::new(Spawner::new(Some(std::env::current_exe()?))?);
-    let server = McpConnector::new("server", McpConfig { process }, spawner).connect().await?;
+    let server = McpConnector::new("server", McpConfig::stdio(process), spawner, McpHub::new()).connect().await?;
     for tool in server.list_tools().await? {
         eprintln!("{tool:?}");
     }

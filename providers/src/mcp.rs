@@ -22,6 +22,8 @@ mod rounds;
 mod session;
 mod stdio;
 mod subscription;
+#[cfg(test)]
+mod tests;
 #[allow(dead_code, reason = "what HTTP needs follows")]
 mod transport;
 

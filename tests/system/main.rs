@@ -12,6 +12,7 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod mcp_fleet;
+mod mcp_hostile;
 mod metrics;
 mod plugin_authors;
 mod plugin_capabilities;

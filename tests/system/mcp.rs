@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolyard::{
-    BatchOutcome, CallStatus, ErrorCode, Limits, NameForm, ProviderSettings, ProviderState, RawArguments, ToolBatch,
-    ToolCall, ToolExecutionContext, ToolRegistry,
+    BatchOutcome, CallStatus, ErrorCode, JsonText, Limits, NameForm, ProviderSettings, ProviderState, RawArguments,
+    ToolBatch, ToolCall, ToolExecutionContext, ToolRegistry,
 };
-use toolyard_providers::{McpConnector, Spawner, builtin_provider};
+use toolyard_providers::{McpConnector, McpHub, McpRefusal, McpRequest, Spawner, builtin_provider};
 use toolyard_tests::{Environment, Process, children_of, everything_server, time_server, wait_until};
 
 const START: Duration = Duration::from_secs(60);
@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 struct Fleet {
     registry: ToolRegistry,
+    hub: McpHub,
     _spawner: Arc<Spawner>,
 }
 
@@ -24,17 +25,17 @@ impl Fleet {
     async fn start() -> Self {
         let environment = Environment::get();
         let spawner = Arc::new(Spawner::new(Some(environment.binary.clone())).unwrap());
-        let registry = ToolRegistry::new(Limits::default());
+        let (registry, hub) = (ToolRegistry::new(Limits::default()), McpHub::new());
         let mut settings = ProviderSettings::default();
         settings.start_timeout = START;
         registry.register(Arc::new(builtin_provider()), settings.clone()).await.unwrap();
         settings.name_form = NameForm::Qualified;
         for (name, config) in [("time", time_server(&environment)), ("everything", everything_server(&environment))] {
-            let connector = Arc::new(McpConnector::new(name, config, Arc::clone(&spawner)));
+            let connector = Arc::new(McpConnector::new(name, config, Arc::clone(&spawner), hub.clone()));
             registry.launch(connector, settings.clone()).await.unwrap();
         }
         registry.wait_started(START).await;
-        Self { registry, _spawner: spawner }
+        Self { registry, hub, _spawner: spawner }
     }
 
     fn state_of(&self, name: &str) -> (ProviderState, u32) {
@@ -81,16 +82,45 @@ async fn two_real_servers_answer_in_one_batch_and_go_when_the_registry_closes() 
     ]);
     let outcome = fleet.registry.dispatch(batch).await;
     use CallStatus::{InvalidArguments, Ok, ToolError};
-    assert_eq!(statuses(&outcome), [Ok, Ok, ToolError, Ok, InvalidArguments, InvalidArguments], "{outcome:#?}");
+    assert_eq!(statuses(&outcome), [Ok, Ok, ToolError, Ok, InvalidArguments, Ok], "{outcome:#?}");
     assert!(outcome.results[0].history_content().contains("Europe/Oslo"));
     assert!(outcome.results[1].history_content().contains("你好"));
     assert!(outcome.results[3].result.content_items.iter().any(|item| item.image_base64().is_some()));
     assert_eq!(outcome.results[4].error.as_ref().unwrap().pointer.as_deref(), Some("/message"));
-    let error = outcome.results[5].error.as_ref().unwrap();
-    assert!(error.message.contains("123456789012345678901234567890"), "refused, not rounded: {}", error.message);
+    let sum = outcome.results[5].history_content();
+    assert!(sum.contains("1.2345678901234568e+29"), "the server got the digits, and its language has no more: {sum}");
 
     fleet.registry.close(Duration::from_secs(5)).await;
     assert_eq!(server_processes(&before, "mcp"), [], "a server outlived its registry");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn servers_of_both_eras_offer_what_they_have_beside_tools() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let fleet = Fleet::start().await;
+    let members = fleet.hub.members();
+    let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["time", "everything"]);
+    let everything = &members[1].1;
+    assert!(everything.capabilities().as_str().contains("prompts"), "{}", everything.capabilities());
+    let ask = |method: &str, params: JsonText| McpRequest {
+        method: method.into(),
+        params,
+        tenant: "".into(),
+        deadline: tokio::time::Instant::now() + PATIENCE,
+        host: None,
+    };
+    let prompts = everything.request(ask("prompts/list", JsonText::object([]))).await.unwrap();
+    assert!(prompts.as_str().contains("simple-prompt"), "{prompts}");
+    let name = JsonText::object([("name", JsonText::string("simple-prompt"))]);
+    assert!(everything.request(ask("prompts/get", name)).await.unwrap().as_str().contains("messages"));
+    let nothing = JsonText::object([("name", JsonText::string("nobody"))]);
+    let refusal = everything.request(ask("prompts/get", nothing)).await.unwrap_err();
+    assert!(matches!(refusal, McpRefusal::Error { .. }), "{refusal:?}");
+    let discovered = members[0].1.request(ask("server/discover", JsonText::object([]))).await.unwrap();
+    assert!(discovered.as_str().contains("2026-07-28"), "spoken with in its own era: {discovered}");
+    fleet.registry.close(Duration::from_secs(5)).await;
+    assert!(fleet.hub.members().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

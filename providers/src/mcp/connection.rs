@@ -191,6 +191,12 @@ impl Connection {
         self.board.pending.len()
     }
 
+    /// Requests that were given up and not acknowledged.
+    #[cfg(test)]
+    pub(super) fn given_up(&self) -> usize {
+        self.board.pending.given_up()
+    }
+
     /// Ready, with the reason, when the connection is gone for good.
     pub(super) async fn ended(&self) -> String {
         self.transport.ended().await
@@ -249,6 +255,9 @@ impl Connection {
     }
 
     async fn log(&self, asker: &Asker, line: JsonText) {
+        if asker.is_deaf() {
+            return;
+        }
         let deadline = (Instant::now() + LOG_TIMEOUT).min(asker.deadline());
         let behalf = Behalf { host: asker.host(), caller: asker.caller(), deadline };
         self.board.bridge.log(line, behalf).await;

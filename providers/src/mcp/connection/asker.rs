@@ -146,11 +146,13 @@ impl Asker {
         Ok(())
     }
 
+    pub(super) fn is_deaf(&self) -> bool {
+        self.state().is_deaf
+    }
+
     /// No log lines any more.
     pub(super) fn deafen(&self) {
-        let mut state = self.state();
-        state.is_deaf = true;
-        state.mail.retain(|mail| !matches!(mail, Mail::Log(_)));
+        self.state().is_deaf = true;
     }
 
     pub(super) fn take_mail(&self) -> VecDeque<Mail> {

@@ -140,6 +140,12 @@ impl Pending {
         self.table().waiting.len()
     }
 
+    /// Requests that were given up and not acknowledged.
+    #[cfg(test)]
+    pub(super) fn given_up(&self) -> usize {
+        self.table().given_up.len()
+    }
+
     /// The connection has ended: nothing can be added any more, and every request fails. The first reason counts.
     pub(super) fn end(&self, reason: &str, failure: impl Fn() -> Failed) {
         let (waiting, given_up) = {

@@ -1,0 +1,85 @@
+//! Answers that are late, doubled, broken, or to nothing.
+
+use serde_json::json;
+use toolyard::{CallStatus, ErrorCode, ToolBatch};
+
+use super::server::{Bench, call, start, text};
+
+#[tokio::test(start_paused = true)]
+async fn calls_are_under_way_at_once_and_each_gets_its_own_answer() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let calls = (0..5).map(|n| call(&format!("c{n}"), &format!(r#"{{"n":{n}}}"#))).collect();
+    let mut handle = registry.start(ToolBatch::new(calls)).await.unwrap();
+    let mut requests = Vec::new();
+    for _ in 0..5 {
+        requests.push(server.request("tools/call").await);
+    }
+    for request in requests.iter().rev() {
+        server.answer(request, &text(&request["params"]["arguments"]["n"].to_string()));
+    }
+    let outcome = handle.wait().await.unwrap();
+    let said: Vec<String> = outcome.results.iter().map(|result| result.history_content()).collect();
+    assert_eq!(said, ["0", "1", "2", "3", "4"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_after_its_timeout_is_dropped_and_the_next_call_gets_its_own() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let mut handle = start(&registry).await;
+    let first = server.request("tools/call").await;
+    handle.cancel_call(&"c".into());
+    assert_eq!(server.cancelled().await, first["id"].as_u64().unwrap());
+    let cancelled = handle.wait().await.unwrap();
+    assert_eq!(cancelled.results[0].status, CallStatus::Cancelled);
+
+    let mut handle = start(&registry).await;
+    let second = server.request("tools/call").await;
+    server.answer(&first, &text("late"));
+    server.answer(&first, &text("late again"));
+    server.answer(&second, &text("own"));
+    server.answer(&second, &text("twice"));
+    server.answer(&json!({"id": 9999}), &text("nobody's"));
+    let outcome = handle.wait().await.unwrap();
+    assert_eq!(outcome.results[0].history_content(), "own");
+    server.silence().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broken_answer_fails_its_call_and_no_other() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let mut handle = registry.start(ToolBatch::new(vec![call("a", "{}"), call("b", "{}")])).await.unwrap();
+    let (a, b) = (server.request("tools/call").await, server.request("tools/call").await);
+    server.inbox.receive(b"GBK: \xc4\xe3\xba\xc3", None);
+    server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[],"structuredContent":NaN}}}}"#, a["id"]));
+    server.answer(&b, &text("fine"));
+    let outcome = handle.wait().await.unwrap();
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderProtocol);
+    assert_eq!(outcome.results[1].history_content(), "fine");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_ends_fails_every_call_at_once_and_takes_no_new_one() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let mut handle = start(&registry).await;
+    server.request("tools/call").await;
+    server.end();
+    let outcome = handle.wait().await.unwrap();
+    let error = outcome.results[0].error.as_ref().unwrap();
+    assert_eq!(error.code, ErrorCode::ProviderCrashed);
+    assert!(error.message.contains("it broke"), "{}", error.message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_a_result_that_keeps_its_code() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let batch = ToolBatch::new(vec![call("c", "{}")]).with_native_results();
+    let mut handle = registry.start(batch).await.unwrap();
+    let request = server.request("tools/call").await;
+    let error = r#"{"code":-32042,"message":"not now","data":{"n":123456789012345678901234567890}}"#;
+    server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, request["id"]));
+    let outcome = handle.wait().await.unwrap();
+    let result = &outcome.results[0];
+    assert_eq!(result.status, CallStatus::ToolError);
+    assert_eq!(result.result.metadata["jsonrpc_code"], -32042);
+    assert_eq!(result.result.native.as_ref().unwrap().as_str(), error);
+}
