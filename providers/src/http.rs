@@ -22,9 +22,13 @@ use toolyard::ProviderKind;
 
 pub use allow::{AllowRule, AllowRuleError};
 pub use client::install_crypto_provider;
+#[cfg(feature = "mcp")]
+pub(crate) use client::{Clients, cause, innermost};
 pub(crate) use connector::SECRET;
 pub use connector::{HttpConfig, HttpConnector};
 pub use document::{DocumentError, DocumentErrors, DocumentFormat, HttpPlugin, check_document};
+#[cfg(feature = "mcp")]
+pub(crate) use resolve::{Guard, Refused};
 pub use resolve::{Resolver, SystemResolver};
 
 /// The kind of declarative plugins.

@@ -35,6 +35,7 @@ pub use lint::lint_document;
 #[cfg(feature = "mcp")]
 pub use mcp::{
     KIND as MCP_KIND, McpBody, McpConfig, McpConnector, McpEndpoint, McpEndpointConfig, McpEra, McpEvent, McpEventKind,
-    McpFeatures, McpHttp, McpHub, McpMembership, McpOffer, McpOptions, McpPrincipal, McpRefusal, McpRequest, McpRoot,
-    McpTransport, describe_mcp_metrics,
+    McpFeatures, McpHttp, McpHttpConfig, McpHub, McpIsolation, McpMembership, McpOAuth, McpOAuthClient, McpOffer,
+    McpOptions, McpPins, McpPrincipal, McpRefusal, McpRequest, McpRoot, McpTransport, McpValue, McpWay, Pin, PinChange,
+    PinError, PinPolicy, PinState, PinView, describe_mcp_metrics, unforwardable,
 };

@@ -6,34 +6,49 @@
 
 mod bridge;
 mod call;
+mod canonical;
 mod client;
 mod config;
 mod connection;
 mod connector;
+mod dialer;
 mod endpoint;
 mod envelope;
 mod era;
 mod features;
+mod forward;
 mod handshake;
+mod http;
 mod hub;
+mod invisible;
 mod listing;
 mod log;
+mod mirror;
+mod pins;
 mod rounds;
 mod session;
+mod sessions;
+mod sse;
 mod stdio;
 mod subscription;
+mod tenants;
 #[cfg(test)]
 mod tests;
-#[allow(dead_code, reason = "what HTTP needs follows")]
+mod tokens;
 mod transport;
+mod value;
 
 use toolyard::ProviderKind;
 
-pub use config::{McpConfig, McpEra, McpOffer, McpOptions, McpRoot, McpTransport};
+pub use config::{McpConfig, McpEra, McpIsolation, McpOffer, McpOptions, McpRoot, McpTransport};
 pub use connection::describe_mcp_metrics;
 pub use connector::McpConnector;
 pub use endpoint::{McpBody, McpEndpoint, McpEndpointConfig, McpHttp, McpPrincipal};
+pub use forward::unforwardable;
+pub use http::{McpHttpConfig, McpOAuth, McpOAuthClient, McpWay};
 pub use hub::{McpEvent, McpEventKind, McpFeatures, McpHub, McpMembership, McpRefusal, McpRequest};
+pub use pins::{McpPins, Pin, PinChange, PinError, PinPolicy, PinState, PinView};
+pub use value::McpValue;
 
 /// The kind of MCP providers.
 pub const KIND: ProviderKind = ProviderKind::new("mcp");

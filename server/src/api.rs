@@ -6,6 +6,7 @@ mod health;
 mod heavy;
 mod history;
 mod host;
+mod pins;
 mod problem;
 mod providers;
 mod results;
@@ -100,6 +101,8 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/providers", get(providers::list))
         .route("/v1/providers/{name}", get(providers::one))
         .route("/v1/providers/{name}/reload", post(providers::reload))
+        .route("/v1/providers/{name}/pins", get(pins::list))
+        .route("/v1/providers/{name}/pins/{tool}/approve", post(pins::approve))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
     // Whoever watches the daemon must be answered above all when it is full.

@@ -11,7 +11,7 @@ use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
     RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
-use toolyard_providers::{McpEndpoint, McpHub, PluginHost, ScriptedError, Spawner};
+use toolyard_providers::{McpEndpoint, McpHub, McpPins, PluginHost, ScriptedError, Spawner};
 
 use crate::backend::{Backend, BackendError};
 use crate::config::Config;
@@ -27,6 +27,8 @@ pub(crate) struct App {
     pub(crate) policy: CallPolicy,
     /// Toolyard as an MCP server; absent where it is switched off.
     pub(crate) endpoint: Option<McpEndpoint>,
+    /// What MCP servers said of their tools when they were first seen.
+    pub(crate) pins: McpPins,
     /// Providers without which the daemon is not ready.
     required: Vec<String>,
     plugins: Option<PluginHost>,
@@ -64,7 +66,8 @@ impl App {
             McpEndpoint::new(registry.clone(), hub.clone(), Arc::clone(&backend) as Arc<dyn HostPort>, endpoint)
         });
         let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
-        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins, hub);
+        let pins = config.mcp.pins_file.map_or_else(McpPins::in_memory, McpPins::in_file);
+        let mut workshop = Workshop::new(&registry, &spawner, backend.clone(), config.plugins, hub, pins.clone());
         // All before the first is started: plugins look at one another when they are.
         let made: Result<Vec<Made>, AppError> =
             config.providers.into_iter().map(|provider| workshop.make(provider)).collect();
@@ -72,7 +75,7 @@ impl App {
             workshop.add(made).await?;
         }
         let plugins = workshop.into_plugins();
-        Ok(Self { plugins, registry, backend, policy: config.policy, endpoint, required, _spawner: spawner })
+        Ok(Self { plugins, registry, backend, policy: config.policy, endpoint, pins, required, _spawner: spawner })
     }
 
     /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
@@ -93,7 +96,8 @@ impl App {
             registry.register(Arc::new(provider), settings).await?;
         }
         let policy = CallPolicy::default();
-        Ok(Self { registry, backend, policy, endpoint: None, required: Vec::new(), plugins: None, _spawner: spawner })
+        let pins = McpPins::in_memory();
+        Ok(Self { registry, backend, policy, endpoint: None, pins, required: Vec::new(), plugins: None, _spawner: spawner })
     }
 
     /// Why the daemon is not ready yet, one line a provider.

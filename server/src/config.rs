@@ -5,6 +5,8 @@ mod endpoint;
 mod error;
 mod folder;
 mod limits;
+mod mcp;
+mod mcp_servers;
 mod provider;
 mod reader;
 mod secret;
@@ -19,6 +21,7 @@ pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
 pub(crate) use endpoint::EndpointConfig;
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
+pub(crate) use mcp::McpFiles;
 pub(crate) use provider::{ProviderConfig, ProviderKindConfig};
 pub(crate) use secret::{SecretError, SecretText};
 pub(crate) use server::ServerConfig;
@@ -38,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) endpoint: EndpointConfig,
     /// What plugins may ask for.
     pub(crate) plugins: CapabilityConfig,
+    /// Files of MCP.
+    pub(crate) mcp: McpFiles,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }
@@ -55,6 +60,11 @@ impl Config {
             *path = path.take().map(|path| folder.join(path));
         }
         config.providers.iter_mut().for_each(|provider| provider.in_folder(folder));
+        config.mcp.in_folder(folder);
+        if let Some(file) = &config.mcp.servers_file {
+            let servers = mcp_servers::read(file).map_err(|errors| ConfigErrors::new(&source, errors))?;
+            config.providers.extend(servers);
+        }
         config.providers = folder::expand_all(config.providers).map_err(|errors| ConfigErrors::new(&source, errors))?;
         Ok(config)
     }

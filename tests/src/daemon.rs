@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -21,6 +22,7 @@ pub struct Daemon {
     /// For requests to it.
     pub client: reqwest::Client,
     child: Child,
+    log: Arc<Mutex<String>>,
     _config: tempfile::NamedTempFile,
 }
 
@@ -29,11 +31,17 @@ pub struct Daemon {
 impl Daemon {
     /// Starts it with this configuration on a free port.
     pub async fn start(config: &str) -> Self {
+        Self::start_with(config, &[]).await
+    }
+
+    /// Starts it with this configuration on a free port, with these variables in its environment.
+    pub async fn start_with(config: &str, variables: &[(&str, &str)]) -> Self {
         let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
         std::fs::write(file.path(), config).unwrap();
         let mut child = Command::new(Environment::get().binary)
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(file.path())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -51,10 +59,23 @@ impl Daemon {
         });
         let address = address.await.expect("the daemon did not listen in time");
         // Its log must go on being read, or it would block.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let log = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&log);
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                let mut kept = kept.lock().unwrap();
+                kept.push_str(&line);
+                kept.push('\n');
+            }
+        });
         toolyard_providers::install_crypto_provider();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { address, client, child, _config: file }
+        Self { address, client, child, log, _config: file }
+    }
+
+    /// What it has said on standard error since it listened.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
     }
 
     /// Its process id.

@@ -13,6 +13,7 @@ mod lifecycle;
 mod mcp;
 mod mcp_fleet;
 mod mcp_hostile;
+mod mcp_http;
 mod metrics;
 mod plugin_authors;
 mod plugin_capabilities;

@@ -1,6 +1,6 @@
 //! AllowRule: what an operator lets plugins reach beside the public internet.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::IpNet;
@@ -22,6 +22,8 @@ pub struct AllowRule {
 enum Place {
     Network(IpNet),
     Host(String),
+    /// This machine and the networks around it.
+    Nearby,
 }
 
 /// A text that is no address, network or host name.
@@ -37,8 +39,20 @@ impl AllowRule {
         let is_place = match &self.place {
             Place::Network(network) => network.contains(&address.to_canonical()),
             Place::Host(name) => *name == host_key(host),
+            Place::Nearby => is_nearby(address),
         };
         is_place && self.port.is_none_or(|own| own == port)
+    }
+
+    /// Allows this machine and the private networks around it: loopback, 10/8, 172.16/12, 192.168/16, 100.64/10 and
+    /// fc00::/7. Addresses at which clouds keep the credentials of their machines stay closed.
+    pub fn nearby() -> Self {
+        Self { place: Place::Nearby, port: None }
+    }
+
+    /// Whether the rule names this host itself.
+    pub(super) fn names(&self, host: &str) -> bool {
+        matches!(&self.place, Place::Host(name) if *name == host_key(host))
     }
 
     fn network(address: IpAddr, port: Option<u16>) -> Self {
@@ -84,8 +98,19 @@ impl TryFrom<String> for AllowRule {
     }
 }
 
+fn is_nearby(address: IpAddr) -> bool {
+    const METADATA: [IpAddr; 2] =
+        [IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)), IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254))];
+    let address = address.to_canonical();
+    let is_private = match address {
+        IpAddr::V4(v4) => v4.is_private() || matches!(v4.octets(), [100, 64..=127, ..]),
+        IpAddr::V6(v6) => v6.is_unique_local(),
+    };
+    (is_private || address.is_loopback()) && !METADATA.contains(&address)
+}
+
 /// Host names are the same whatever their case, and with or without the dot of the root.
-fn host_key(host: &str) -> String {
+pub(super) fn host_key(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
@@ -109,6 +134,18 @@ mod tests {
         assert!(allows("Canteen.lan", "canteen.LAN.", "192.168.1.7", 443));
         assert!(!allows("canteen.lan:443", "canteen.lan", "192.168.1.7", 80));
         assert!(!allows("canteen.lan", "evil.canteen.lan", "192.168.1.7", 443));
+    }
+
+    #[test]
+    fn what_is_nearby_is_this_machine_and_private_networks_and_never_a_metadata_service() {
+        let nearby = AllowRule::nearby();
+        for address in ["127.0.0.1", "::1", "::ffff:10.1.1.1", "192.168.7.7", "172.16.0.1", "100.64.0.1", "fd12::1"] {
+            assert!(nearby.allows("x", address.parse().unwrap(), 1), "{address}");
+        }
+        for address in ["169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fe80::1", "0.0.0.0", "224.0.0.1"] {
+            assert!(!nearby.allows("x", address.parse().unwrap(), 1), "{address}");
+        }
+        assert!(!nearby.names("metadata"));
     }
 
     #[test]

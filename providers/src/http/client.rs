@@ -27,8 +27,9 @@ const MAX_CLIENTS: usize = 32;
 
 /// Clients for the services of one plugin: one a scheme and port, because the check of an address needs the port.
 #[derive(Debug)]
-pub(super) struct Clients {
+pub(crate) struct Clients {
     guard: Arc<Guard>,
+    max_idle: usize,
     made: Mutex<HashMap<(bool, u16), Client>>,
 }
 
@@ -44,8 +45,22 @@ pub(super) enum SendError {
 // === impl Clients ===
 
 impl Clients {
-    pub(super) fn new(guard: Arc<Guard>) -> Self {
-        Self { guard, made: Mutex::default() }
+    pub(crate) fn new(guard: Arc<Guard>) -> Self {
+        Self { guard, max_idle: MAX_IDLE_PER_HOST, made: Mutex::default() }
+    }
+
+    /// Keeps up to `connections` to a service while they are idle.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub(crate) fn with_idle(mut self, connections: usize) -> Self {
+        self.max_idle = connections;
+        self
+    }
+
+    /// The guard of every address.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
     }
 
     /// Sends a request and reads the answer, of at most `max_bytes`. Dropping the future closes the connection.
@@ -85,7 +100,7 @@ impl Clients {
     ///
     /// # Errors
     /// The system has no certificates to trust.
-    pub(super) fn client(&self, url: &Url) -> Result<Client, reqwest::Error> {
+    pub(crate) fn client(&self, url: &Url) -> Result<Client, reqwest::Error> {
         let (is_secure, port) = (url.scheme() == "https", url.port_or_known_default().unwrap_or(0));
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = made.get(&(is_secure, port)) {
@@ -109,7 +124,7 @@ impl Clients {
             .http1_only()
             .connect_timeout(CONNECT)
             .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
+            .pool_max_idle_per_host(self.max_idle)
             .user_agent(concat!("toolyard/", env!("CARGO_PKG_VERSION")));
         if !is_secure {
             // Plain HTTP must work where the system has no certificates.
@@ -211,12 +226,12 @@ fn connection_failure(error: &reqwest::Error, url: &Url, redirected: bool) -> To
 }
 
 /// The error of this type that lies under another.
-fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
+pub(crate) fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
     chain(error).find_map(|error| error.downcast_ref())
 }
 
 /// What went wrong in the end; the outer errors say where, with the address and whatever is in it.
-fn innermost(error: &reqwest::Error) -> String {
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
     match chain(error).last() {
         Some(last) if !last.is::<reqwest::Error>() => last.to_string(),
         _ => "the request failed".to_owned(),

@@ -10,7 +10,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
 use super::address::is_public;
-use super::allow::AllowRule;
+use super::allow::{AllowRule, host_key};
+
+/// Names under which clouds tell a machine its credentials.
+const METADATA: [&str; 3] = ["metadata", "metadata.google.internal", "metadata.azure.internal"];
 
 /// Finds the addresses of host names.
 pub trait Resolver: Send + Sync + fmt::Debug + 'static {
@@ -27,9 +30,9 @@ pub struct SystemResolver;
 
 /// Decides what may be connected to.
 #[derive(Debug)]
-pub(super) struct Guard {
-    pub(super) allow: Vec<AllowRule>,
-    pub(super) resolver: Arc<dyn Resolver>,
+pub(crate) struct Guard {
+    pub(crate) allow: Vec<AllowRule>,
+    pub(crate) resolver: Arc<dyn Resolver>,
 }
 
 /// Resolves for the connections to one port, and gives only addresses that may be connected to: what is checked is what
@@ -41,7 +44,7 @@ pub(super) struct GuardedResolver {
 
 /// Why an address is not connected to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     #[error("{host} is at {address}, which is not on the public internet; only `allow_private` can allow it")]
     Private { host: String, address: IpAddr },
     #[error("{0} is not http or https")]
@@ -50,6 +53,8 @@ pub(super) enum Refused {
     Credentials,
     #[error("the address has no host")]
     NoHost,
+    #[error("{0} is where clouds keep the credentials of machines; only its name in `allow_private` can allow it")]
+    Metadata(String),
 }
 
 // === impl SystemResolver ===
@@ -64,7 +69,7 @@ impl Resolver for SystemResolver {
 
 impl Guard {
     /// Checks what can be told from a URL alone. Host names are checked when they are resolved.
-    pub(super) fn check(&self, url: &Url) -> Result<(), Refused> {
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Refused> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refused::Scheme(url.scheme().to_owned()));
         }
@@ -74,6 +79,7 @@ impl Guard {
         let (text, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0));
         let address = match url.host() {
             None => return Err(Refused::NoHost),
+            Some(Host::Domain(name)) if self.is_forbidden(name) => return Err(Refused::Metadata(name.to_owned())),
             Some(Host::Domain(_)) => return Ok(()),
             Some(Host::Ipv4(v4)) => IpAddr::V4(v4),
             Some(Host::Ipv6(v6)) => IpAddr::V6(v6),
@@ -86,6 +92,11 @@ impl Guard {
 
     fn allows(&self, host: &str, address: IpAddr, port: u16) -> bool {
         is_public(address) || self.allow.iter().any(|rule| rule.allows(host, address, port))
+    }
+
+    /// Names of metadata services, whatever they are resolved to here.
+    fn is_forbidden(&self, host: &str) -> bool {
+        METADATA.contains(&host_key(host).as_str()) && !self.allow.iter().any(|rule| rule.names(host))
     }
 
     async fn addresses(

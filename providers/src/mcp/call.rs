@@ -10,12 +10,19 @@ use toolyard::{
 };
 
 use super::connection::{Asker, Refusal, RpcError, id_text};
+use super::forward::forwarded;
 use super::rounds::{self, Asked};
 use super::session::Session;
 
 /// Runs a call. Dropping the future cancels it.
-pub(super) async fn call(session: &Session, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
+pub(super) async fn call(
+    session: &Session,
+    mut mirrored: Vec<(String, String)>,
+    invocation: ToolInvocation,
+    context: CallContext,
+) -> InvokeResult {
     let wants_native = context.wants_native_result();
+    mirrored.extend(forwarded(&session.options.forward_headers, &context.execution().metadata));
     let asker = Arc::new(Asker::call(&invocation, context, session.options.idle_timeout()));
     let (name, arguments) = (JsonText::string(invocation.tool_name()), on_one_line(invocation.arguments().json()));
     let params = |inputs: &[(&'static str, JsonText)], id| {
@@ -23,7 +30,8 @@ pub(super) async fn call(session: &Session, invocation: ToolInvocation, context:
         let own = [("name", name.clone()), ("arguments", arguments.clone())];
         JsonText::object(own.into_iter().chain(inputs.iter().cloned()).chain([("_meta", meta)]))
     };
-    let asked = Asked { method: Arc::from("tools/call"), name: Some(invocation.tool_name().to_owned()), params };
+    let name = Some(invocation.tool_name().to_owned());
+    let asked = Asked { method: Arc::from("tools/call"), name, mirrored, params };
     match rounds::ask(session, &asker, asked).await {
         Ok(result) => complete(result, wants_native),
         // The server is alive and refused: the model can act on what it says.

@@ -2,21 +2,33 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
+use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{
-    CallContext, InvokeResult, ProviderEvent, ProviderKind, Reason, Remarks, ToolFailure, ToolInvocation, ToolProvider,
-    ToolSpec,
+    CallContext, InvokeResult, ProviderEvent, ProviderKind, Reason, RejectedTool, Remarks, ToolFailure, ToolInvocation,
+    ToolProvider, ToolSpec,
 };
 
+use super::dialer::Dialer;
 use super::hub::{McpHub, McpMembership};
+use super::listing::Listing;
+use super::mirror::{self, Mirrors};
+use super::pins::McpPins;
 use super::session::Session;
+use super::tenants::Tenants;
 use super::{KIND, call, listing, subscription};
 
 /// One session with an MCP server.
 #[derive(Debug)]
 pub(super) struct McpClient {
     session: Arc<Session>,
+    tenants: Arc<Tenants>,
+    pins: McpPins,
+    /// Notified when a tool that was withheld is approved.
+    approved: Arc<Notify>,
+    mirrors: ArcSwap<Mirrors>,
     remarks: Mutex<Remarks>,
     /// Given back when the provider closes.
     joined: Mutex<Option<Joined>>,
@@ -32,17 +44,52 @@ struct Joined {
 // === impl McpClient ===
 
 impl McpClient {
-    pub(super) fn new(session: Arc<Session>, hub: &McpHub) -> Self {
+    /// With this session for whoever has none of his own; those of tenants are opened by `dialer`.
+    pub(super) fn new(session: Arc<Session>, hub: &McpHub, dialer: Option<Dialer>, pins: McpPins) -> Self {
         let listener = tokio::spawn(subscription::listen(Arc::clone(&session)));
+        let tenants = Arc::new(Tenants::new(Arc::clone(&session), dialer));
         let joined = Joined {
-            _membership: hub.join(&session.provider, Arc::clone(&session) as _),
+            _membership: hub.join(&session.provider, Arc::clone(&tenants) as _),
             _listener: AbortOnDropHandle::new(listener),
         };
-        Self { session, remarks: Mutex::default(), joined: Mutex::new(Some(joined)) }
+        let approved = pins.approvals(&session.provider);
+        let (mirrors, remarks) = (ArcSwap::default(), Mutex::default());
+        Self { session, tenants, pins, approved, mirrors, remarks, joined: Mutex::new(Some(joined)) }
+    }
+
+    /// What calls repeat in headers. A tool that asks for what cannot be is left out.
+    fn read_mirrors(&self, listing: &mut Listing) -> Mirrors {
+        let mut mirrors = Mirrors::new();
+        if !self.session.is_modern() {
+            return mirrors;
+        }
+        for (tool, declared) in
+            std::mem::take(&mut listing.tools).into_iter().zip(std::mem::take(&mut listing.declared))
+        {
+            match mirror::read(&tool.parameters_schema) {
+                Ok(found) => {
+                    if !found.is_empty() {
+                        mirrors.insert(Arc::clone(&tool.name), found);
+                    }
+                    listing.tools.push(tool);
+                    listing.declared.push(declared);
+                }
+                Err(reason) => listing.remarks.rejected.push(RejectedTool { name: tool.name.to_string(), reason }),
+            }
+        }
+        mirrors
     }
 
     async fn list(&self) -> Result<Vec<ToolSpec>, ToolFailure> {
-        let listing = listing::list(&self.session).await?;
+        let mut listing = listing::list(&self.session).await?;
+        self.mirrors.store(Arc::new(self.read_mirrors(&mut listing)));
+        let names = listing.tools.iter().map(|tool| tool.name.to_string());
+        let declared = names.zip(std::mem::take(&mut listing.declared)).collect();
+        let judgement = self.pins.judge(&self.session.provider, self.session.options.pins, declared).await;
+        for (tool, withheld) in listing.tools.iter_mut().zip(judgement.withheld) {
+            tool.withheld = withheld;
+        }
+        listing.remarks.warnings.extend(judgement.warnings);
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = listing.remarks;
         Ok(listing.tools)
     }
@@ -67,13 +114,20 @@ impl ToolProvider for McpClient {
 
     /// Dropping the future tells the server that the call is cancelled, and waits for nothing.
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
-        Box::pin(async move { call::call(&self.session, invocation, context).await })
+        Box::pin(async move {
+            let assigned = self.tenants.session(&context.execution().tenant).await?;
+            let mirrors = self.mirrors.load();
+            let mirrors = mirrors
+                .get(invocation.tool_name())
+                .map_or_else(Vec::new, |mirrors| mirror::headers(mirrors, invocation.arguments().json()));
+            call::call(assigned.session(), mirrors, invocation, context).await
+        })
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             drop(self.joined.lock().unwrap_or_else(PoisonError::into_inner).take());
-            self.session.close().await;
+            tokio::join!(self.tenants.close(), self.session.close());
         })
     }
 
@@ -83,6 +137,7 @@ impl ToolProvider for McpClient {
                 biased;
                 reason = self.session.ended() => ProviderEvent::Ended(Reason(reason)),
                 () = self.session.tools_changed.notified() => ProviderEvent::ToolsChanged,
+                () = self.approved.notified() => ProviderEvent::ToolsChanged,
             }
         })
     }

@@ -1,9 +1,16 @@
 //! McpConfig: one MCP server, as configured.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use reqwest::header::HeaderName;
 use serde::{Deserialize, Serialize};
+use toolyard::{ErrorCode, ToolFailure};
 
+use super::http::McpHttpConfig;
+use super::pins::PinPolicy;
+use super::value::McpValue;
 use crate::process::CommandSpec;
 
 /// An MCP server, as configured.
@@ -11,6 +18,8 @@ use crate::process::CommandSpec;
 pub struct McpConfig {
     /// How it is reached.
     pub transport: McpTransport,
+    /// Variables of a child's environment that are read when it is started.
+    pub env: BTreeMap<String, McpValue>,
     /// How it is spoken with.
     pub options: McpOptions,
 }
@@ -21,6 +30,19 @@ pub struct McpConfig {
 pub enum McpTransport {
     /// Over the standard input and output of a child process.
     Stdio(CommandSpec),
+    /// Over HTTP.
+    Http(Box<McpHttpConfig>),
+}
+
+/// Who shares a session with a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpIsolation {
+    /// Each tenant has its own.
+    #[default]
+    Tenant,
+    /// Everybody shares one.
+    Shared,
 }
 
 /// What holds for a server whatever its transport. Absent keys have their defaults.
@@ -40,6 +62,17 @@ pub struct McpOptions {
     pub idle_timeout_ms: Option<u64>,
     /// Size of one message of the server. A larger one fails its request. Default 16 MiB.
     pub max_message_bytes: usize,
+    /// What becomes of declarations that have changed since they were first seen. Default [`PinPolicy::Flag`].
+    pub pins: PinPolicy,
+    /// Who shares a session with the server. Default [`McpIsolation::Tenant`].
+    pub isolation: McpIsolation,
+    /// Sessions of tenants that are open at once; further tenants are refused. Default 64.
+    pub max_sessions: NonZeroUsize,
+    /// How long the session of a tenant is kept without a call, in ms. Default 10 minutes.
+    pub session_idle_ms: u64,
+    /// Headers that a batch's context may set for a service (`metadata.headers`). Default none.
+    #[serde(skip)]
+    pub forward_headers: Vec<HeaderName>,
 }
 
 /// Which revisions of MCP are spoken with a server.
@@ -85,7 +118,27 @@ pub struct McpRoot {
 impl McpConfig {
     /// A server reached in this way, with the default options.
     pub fn new(transport: McpTransport) -> Self {
-        Self { transport, options: McpOptions::default() }
+        Self { transport, env: BTreeMap::new(), options: McpOptions::default() }
+    }
+
+    /// A server that is a service, with the default options.
+    pub fn http(service: McpHttpConfig) -> Self {
+        Self::new(McpTransport::Http(Box::new(service)))
+    }
+
+    /// A child's command with its whole environment.
+    ///
+    /// # Errors
+    /// A value cannot be read.
+    pub(super) fn with_env(&self, command: &CommandSpec) -> Result<CommandSpec, ToolFailure> {
+        let mut command = command.clone();
+        for (name, value) in &self.env {
+            let value = value.read().map_err(|reason| {
+                ToolFailure::not_sent(ErrorCode::ProviderDown, format!("its variable `{name}` has no value: {reason}"))
+            })?;
+            command.env.insert(name.clone(), value);
+        }
+        Ok(command)
     }
 
     /// A server that is a child process, with the default options.
@@ -98,7 +151,22 @@ impl McpConfig {
 
 impl McpOptions {
     /// Its keys.
-    pub const KEYS: [&'static str; 6] = ["era", "trusted", "offers", "roots", "idle_timeout_ms", "max_message_bytes"];
+    pub const KEYS: [&'static str; 10] = [
+        "era",
+        "trusted",
+        "offers",
+        "roots",
+        "idle_timeout_ms",
+        "max_message_bytes",
+        "pins",
+        "isolation",
+        "max_sessions",
+        "session_idle_ms",
+    ];
+
+    pub(super) fn session_idle(&self) -> Duration {
+        Duration::from_millis(self.session_idle_ms)
+    }
 
     pub(super) fn idle_timeout(&self) -> Option<Duration> {
         self.idle_timeout_ms.map(Duration::from_millis)
@@ -118,6 +186,11 @@ impl Default for McpOptions {
             roots: Vec::new(),
             idle_timeout_ms: None,
             max_message_bytes: 16 << 20,
+            pins: PinPolicy::default(),
+            isolation: McpIsolation::default(),
+            max_sessions: NonZeroUsize::MIN.saturating_add(63),
+            session_idle_ms: 600_000,
+            forward_headers: Vec::new(),
         }
     }
 }

@@ -202,6 +202,11 @@ impl Connection {
         self.transport.ended().await
     }
 
+    /// Whether the connection is gone for good.
+    pub(super) fn is_over(&self) -> bool {
+        self.board.pending.is_over()
+    }
+
     /// Ends it: what still waits for an answer fails.
     pub(super) async fn close(&self) {
         self.board.pending.end("it was closed", || SendFailure::Failed(gone("it was closed")));

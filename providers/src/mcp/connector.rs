@@ -1,4 +1,4 @@
-//! McpConnector: opens sessions with one MCP server.
+//! McpConnector: makes incarnations of one MCP server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,68 +8,65 @@ use toolyard::{HostPort, NoHost, ProviderConnector, ProviderKind, ToolFailure, T
 
 use super::KIND;
 use super::client::McpClient;
-use super::config::{McpConfig, McpTransport};
+use super::config::McpConfig;
+use super::dialer::Dialer;
 use super::era::EraMemory;
 use super::hub::McpHub;
-use super::session::{Opening, Session};
-use super::stdio::StdioTransport;
-use super::transport::{Inbox, Transport};
+use super::pins::McpPins;
+use crate::http::{Resolver, SystemResolver};
 use crate::process::Spawner;
 
 /// Makes connections to one MCP server.
 pub struct McpConnector {
-    name: Arc<str>,
-    config: McpConfig,
-    spawner: Arc<Spawner>,
-    hub: McpHub,
-    host: Arc<dyn HostPort>,
-    memory: Arc<EraMemory>,
+    dialer: Dialer,
+    pins: McpPins,
 }
 
 // === impl McpConnector ===
 
 impl McpConnector {
     /// A connector for the server `config` under the provider name `name`, which takes part in `hub` while it is connected.
+    /// Its pins are forgotten when the connector is dropped: see [`McpConnector::with_pins`].
     pub fn new(name: impl Into<Arc<str>>, config: McpConfig, spawner: Arc<Spawner>, hub: McpHub) -> Self {
         let name = name.into();
         hub.declare(&name);
         let memory = Arc::new(EraMemory::new(config.options.era));
-        Self { name, config, spawner, hub, host: Arc::new(NoHost), memory }
+        let (host, resolver) = (Arc::new(NoHost), Arc::new(SystemResolver));
+        let dialer = Dialer { name, config: Arc::new(config), spawner, hub, host, memory, resolver };
+        Self { dialer, pins: McpPins::in_memory() }
     }
 
     /// The same, asking `host` what the server asks on behalf of no call. Without it, such requests are refused.
     #[must_use]
     pub fn with_host(mut self, host: Arc<dyn HostPort>) -> Self {
-        self.host = host;
+        self.dialer.host = host;
+        self
+    }
+
+    /// The same, comparing declarations with these pins.
+    #[must_use]
+    pub fn with_pins(mut self, pins: McpPins) -> Self {
+        self.pins = pins;
+        self
+    }
+
+    /// The same, finding addresses of host names in another way.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.dialer.resolver = resolver;
         self
     }
 
     async fn open(&self) -> Result<Arc<dyn ToolProvider>, ToolFailure> {
-        let opening = Opening {
-            provider: Arc::clone(&self.name),
-            options: self.config.options.clone(),
-            memory: Arc::clone(&self.memory),
-            hub: self.hub.clone(),
-            tenant: None,
-            host: Arc::clone(&self.host),
-        };
-        let session = Session::open(opening, |inbox| self.dial(inbox)).await?;
-        Ok(Arc::new(McpClient::new(session, &self.hub)))
-    }
-
-    async fn dial(&self, inbox: Arc<dyn Inbox>) -> Result<Arc<dyn Transport>, ToolFailure> {
-        let limit = self.config.options.max_message_bytes;
-        match &self.config.transport {
-            McpTransport::Stdio(command) => {
-                Ok(Arc::new(StdioTransport::start(&self.spawner, command, limit, inbox).await?))
-            }
-        }
+        let session = self.dialer.open(None).await?;
+        let dialer = Some(self.dialer.clone());
+        Ok(Arc::new(McpClient::new(session, &self.dialer.hub, dialer, self.pins.clone())))
     }
 }
 
 impl ProviderConnector for McpConnector {
     fn name(&self) -> &str {
-        &self.name
+        &self.dialer.name
     }
 
     fn kind(&self) -> ProviderKind {
@@ -83,6 +80,6 @@ impl ProviderConnector for McpConnector {
 
 impl fmt::Debug for McpConnector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpConnector").field("name", &self.name).field("config", &self.config).finish_non_exhaustive()
+        f.debug_tuple("McpConnector").field(&self.dialer).finish()
     }
 }

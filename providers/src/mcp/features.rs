@@ -57,7 +57,8 @@ impl Session {
             JsonText::object(members.chain(inputs.iter().cloned()))
         };
         let name = name.and_then(|name| name.text());
-        rounds::ask(self, &asker, Asked { method: Arc::clone(&request.method), name, params }).await
+        rounds::ask(self, &asker, Asked { method: Arc::clone(&request.method), name, mirrored: Vec::new(), params })
+            .await
     }
 
     /// What has no method of its own since 2026-07-28.

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use toolyard::{ErrorCode, JsonText, Remarks, ToolFailure, ToolSpec, ToolWarning};
 
 use super::connection::{Refusal, Request};
+use super::invisible;
 use super::session::Session;
 
 /// Pages of one listing; a server that sends more is broken.
@@ -26,6 +27,8 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) struct Listing {
     pub(super) tools: Vec<ToolSpec>,
     pub(super) remarks: Remarks,
+    /// What the server sent of each tool, before anything was taken out of it.
+    pub(super) declared: Vec<JsonText>,
 }
 
 /// One page as it came.
@@ -60,7 +63,7 @@ pub(super) async fn list(session: &Session) -> Result<Listing, ToolFailure> {
             .map_err(|error| protocol(format!("its answer to tools/list has no list of tools: {error}")))?;
         bytes += text.as_str().len();
         for raw in page.tools {
-            tool::read(raw, session.options.trusted, &mut listing);
+            listing.add(&JsonText::from(raw), session.options.trusted);
         }
         let Some(next) = page.next_cursor else { return Ok(listing) };
         let problem = if !seen.insert(next.clone()) {
@@ -87,6 +90,25 @@ async fn page(session: &Session, cursor: Option<&str>) -> Result<JsonText, Refus
         cancels: true,
     };
     session.request(request).await
+}
+
+// === impl Listing ===
+
+impl Listing {
+    /// Adds what the server sent of a tool, without the characters that nobody sees.
+    fn add(&mut self, declared: &JsonText, trusted: bool) {
+        let stripped = invisible::stripped(declared);
+        let Ok(raw) = serde_json::from_str::<&RawValue>(stripped.json.as_str()) else { return };
+        tool::read(raw, trusted, self);
+        if self.tools.len() == self.declared.len() {
+            return;
+        }
+        self.declared.push(declared.clone());
+        let name = self.tools.last().map(|tool| tool.name.to_string());
+        if let (Some(name), Some(message)) = (name, stripped.warning) {
+            self.remarks.warnings.push(ToolWarning { name, message });
+        }
+    }
 }
 
 fn failure(refusal: Refusal) -> ToolFailure {

@@ -23,6 +23,8 @@ pub(super) struct Asked<P> {
     pub(super) method: Arc<str>,
     /// What `Mcp-Name` says.
     pub(super) name: Option<String>,
+    /// Further headers, where there are headers.
+    pub(super) mirrored: Vec<(String, String)>,
     /// The parameters with these inputs among them, for this id.
     pub(super) params: P,
 }
@@ -58,14 +60,14 @@ pub(super) async fn ask<P>(session: &Session, asker: &Arc<Asker>, asked: Asked<P
 where
     P: Fn(&[(&'static str, JsonText)], u64) -> JsonText,
 {
-    let Asked { method, name, params } = asked;
+    let Asked { method, name, mirrored, params } = asked;
     let mut inputs = Vec::new();
     for _round in 0..=MOST {
         let request = Request {
             method: Arc::clone(&method),
             params: |id| params(&inputs, id),
             name: name.clone(),
-            mirrored: Vec::new(),
+            mirrored: mirrored.clone(),
             asker: Some(Arc::clone(asker)),
             cancels: true,
         };

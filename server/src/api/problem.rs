@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use toolyard::{RegistryError, ReplyError, UnknownIdRule};
+use toolyard_providers::PinError;
 
 /// Why a request cannot be served.
 #[derive(Debug, Serialize)]
@@ -88,6 +89,17 @@ impl From<RegistryError> for Problem {
             RegistryError::TooManyBatches(_) => (StatusCode::TOO_MANY_REQUESTS, "limit.batches"),
             RegistryError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "registry.unavailable"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+impl From<PinError> for Problem {
+    fn from(error: PinError) -> Self {
+        let (status, code) = match &error {
+            PinError::UnknownProvider(_) => (StatusCode::NOT_FOUND, "provider.unknown"),
+            PinError::UnknownTool { .. } => (StatusCode::NOT_FOUND, "tool.unknown"),
+            PinError::Storage(_) => (StatusCode::SERVICE_UNAVAILABLE, "pins.storage"),
         };
         Self::new(status, code, error.to_string())
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use toolyard::{HostPort, ProviderConnector, ProviderSettings, ToolProvider, ToolRegistry};
 use toolyard_providers::{
-    CapabilityConfig, HttpConnector, McpConnector, McpHub, PluginHost, Spawner, XbotConnector, builtin_provider,
-    scripted_provider,
+    CapabilityConfig, HttpConnector, McpConnector, McpHub, McpPins, PluginHost, Spawner, XbotConnector,
+    builtin_provider, scripted_provider,
 };
 
 use super::AppError;
@@ -21,6 +21,7 @@ pub(super) struct Workshop<'a> {
     capabilities: CapabilityConfig,
     plugins: Option<PluginHost>,
     mcp: McpHub,
+    pins: McpPins,
 }
 
 /// A provider that is made and not yet in service.
@@ -43,8 +44,9 @@ impl<'a> Workshop<'a> {
         backend: Arc<dyn HostPort>,
         capabilities: CapabilityConfig,
         mcp: McpHub,
+        pins: McpPins,
     ) -> Self {
-        Self { registry, spawner, backend, capabilities, plugins: None, mcp }
+        Self { registry, spawner, backend, capabilities, plugins: None, mcp, pins }
     }
 
     /// Makes a provider, and starts nothing yet.
@@ -60,8 +62,8 @@ impl<'a> Workshop<'a> {
             },
             ProviderKindConfig::Http(config) => Source::launched(HttpConnector::new(name, config)),
             ProviderKindConfig::Mcp(config) => {
-                let connector = McpConnector::new(name, config, Arc::clone(self.spawner), self.mcp.clone());
-                Source::launched(connector.with_host(Arc::clone(&self.backend)))
+                let connector = McpConnector::new(name, *config, Arc::clone(self.spawner), self.mcp.clone());
+                Source::launched(connector.with_host(Arc::clone(&self.backend)).with_pins(self.pins.clone()))
             }
             ProviderKindConfig::Xbot(config) => {
                 Source::launched(XbotConnector::new(name, config, Arc::clone(self.spawner)))

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use toolyard::{Breaker, NameForm, ProviderSettings};
 use toolyard_providers::{HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, RunnerConfig, ScriptedConfig, XbotConfig};
 
+use super::mcp;
+
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
 pub(super) const COMMON_KEYS: [&str; 13] = [
     "name",
@@ -57,7 +59,7 @@ pub(crate) enum ProviderKindConfig {
     Demo,
     Scripted(ScriptedConfig),
     Http(HttpConfig),
-    Mcp(McpConfig),
+    Mcp(Box<McpConfig>),
     MaiBot(MaiBotConfig, Box<RunnerConfig>),
     LenBot(Box<LenBotConfig>, Box<RunnerConfig>),
     Xbot(XbotConfig),
@@ -147,10 +149,8 @@ impl ProviderConfig {
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
-            ProviderKindConfig::Builtin
-            | ProviderKindConfig::Demo
-            | ProviderKindConfig::Scripted(_)
-            | ProviderKindConfig::Mcp(_) => {}
+            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => {}
+            ProviderKindConfig::Mcp(config) => mcp::in_folder(config, folder),
         }
     }
 

@@ -4,12 +4,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-use toolyard_providers::{McpConfig, RunnerConfig};
+use toolyard_providers::{CommandSpec, McpConfig, McpOptions, RunnerConfig};
 
-use super::Config;
+use super::{Config, EndpointConfig};
 use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::folder::FOLDER_KEY;
+use super::mcp::{COMMAND_KEY, ENV_KEY, EnvKeys, HttpKeys, McpFiles, URL_KEY, out_of_range};
 use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 
@@ -47,7 +48,7 @@ impl Reader<'_> {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
-                "mcp" => config.endpoint = self.section("mcp", value).unwrap_or_default(),
+                "mcp" => (config.mcp, config.endpoint) = self.mcp_table(value),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
@@ -130,9 +131,7 @@ impl Reader<'_> {
             KindName::Scripted => self.section(&section, rest).map(ProviderKindConfig::Scripted),
             KindName::Http => self.section(&section, rest).map(ProviderKindConfig::Http),
             KindName::Xbot => self.section(&section, rest).map(ProviderKindConfig::Xbot),
-            KindName::Mcp => {
-                self.section(&section, rest).map(|process| ProviderKindConfig::Mcp(McpConfig::stdio(process)))
-            }
+            KindName::Mcp => self.mcp(&section, rest).map(|config| ProviderKindConfig::Mcp(Box::new(config))),
             KindName::LenBot => {
                 let (own, runner) = self.runner(&section, rest, LENBOT_UNLOAD_MS);
                 self.section(&section, own).zip(runner).map(|(own, runner)| ProviderKindConfig::LenBot(own, runner))
@@ -145,6 +144,46 @@ impl Reader<'_> {
         let mut provider = ProviderConfig::new(common?, kind?);
         provider.is_folder = is_folder;
         Some(provider)
+    }
+
+    /// What `[mcp]` says of files, and of the endpoint.
+    fn mcp_table(&mut self, value: Section<'_>) -> (McpFiles, EndpointConfig) {
+        let (files, rest) = split(value, &McpFiles::KEYS);
+        let endpoint = self.section("mcp", rest).unwrap_or_default();
+        (self.section("mcp", files).unwrap_or_default(), endpoint)
+    }
+
+    /// A child process or a service, with the options of both.
+    fn mcp(&mut self, section: &str, value: Section<'_>) -> Option<McpConfig> {
+        let span = value.span();
+        let (options, own) = split(value, &McpOptions::KEYS);
+        let places = key_places(&options);
+        let options: Option<McpOptions> = self.section(section, options);
+        if let Some((key, message)) = options.as_ref().and_then(out_of_range) {
+            let place = places.iter().find(|(name, _)| name == key).map_or(span, |(_, place)| place.clone());
+            self.error(place, section, format!("{key}: {message}"));
+            return None;
+        }
+        let has = |key| own.get_ref().as_table().is_some_and(|table| table.contains_key(key));
+        match (has(COMMAND_KEY), has(URL_KEY)) {
+            (true, true) => {
+                self.error(own.span(), section, "give `command` or `url`, not both".to_owned());
+                None
+            }
+            (false, true) => {
+                let keys: Option<HttpKeys> = self.section(section, own);
+                keys.zip(options).map(|(keys, options)| keys.config(options))
+            }
+            // What is missing is told as the missing key of a child.
+            (_, false) => {
+                let (env, own) = split(own, &[ENV_KEY]);
+                let env: Option<EnvKeys> = self.section(section, env);
+                let command: Option<CommandSpec> = self.section(section, own);
+                let mut config = McpConfig::stdio(command?);
+                (config.env, config.options) = (env?.env, options?);
+                Some(config)
+            }
+        }
     }
 
     /// A folder of plugins is read as a path, and remembered as a folder.
@@ -212,6 +251,25 @@ impl Reader<'_> {
     fn error(&mut self, span: std::ops::Range<usize>, section: &str, message: String) {
         self.errors.push(ConfigError::at(self.text, Some(span), section, message));
     }
+}
+
+/// A table in two: these keys, and all others.
+fn split<'i>(value: Section<'i>, keys: &[&str]) -> (Section<'i>, Section<'i>) {
+    let span = value.span();
+    let table = match value.into_inner() {
+        DeValue::Table(table) => table,
+        // What is wrong with it is said when it is read.
+        other => return (Spanned::new(span.clone(), DeValue::Table(DeTable::new())), Spanned::new(span, other)),
+    };
+    let (some, others): (DeTable<'_>, DeTable<'_>) =
+        table.into_iter().partition(|(key, _)| keys.contains(&key.get_ref().as_ref()));
+    (Spanned::new(span.clone(), DeValue::Table(some)), Spanned::new(span, DeValue::Table(others)))
+}
+
+/// Where the values of a table's keys are.
+fn key_places(value: &Section<'_>) -> Vec<(String, std::ops::Range<usize>)> {
+    let table = value.get_ref().as_table().into_iter().flatten();
+    table.map(|(key, value)| (key.get_ref().to_string(), value.span())).collect()
 }
 
 /// A key as if it were written there.

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use toolyard_providers::{McpEra, McpOAuth, McpTransport, McpWay, PinPolicy};
+
 use super::*;
 
 type Found = (Option<(usize, usize)>, String, String);
@@ -198,4 +200,57 @@ fn paths_of_a_plugin_are_relative_to_the_configuration() {
     }
     std::fs::write(&path, format!("{text}log_level = \"loud\"\n")).unwrap();
     assert!(Config::read(&path).unwrap_err().to_string().contains("unknown value `loud`"));
+}
+
+#[test]
+fn an_mcp_server_is_a_child_or_a_service_with_the_same_options() {
+    let text = "[[providers]]\nname = \"a\"\nkind = \"mcp\"\ncommand = \"x\"\nera = \"legacy\"\npins = \"block\"\n\
+                [providers.env]\nPLAIN = \"1\"\nTOKEN = { env = \"T\" }\n\
+                [[providers]]\nname = \"b\"\nkind = \"mcp\"\nurl = \"https://mcp.example.com/mcp\"\ntransport = \"http\"\n\
+                allow_private = [\"10.0.0.0/8\"]\nforward_headers = [\"X-Request-Id\"]\nmax_sessions = 3\n\
+                oauth = { client_id = \"me\", client_secret = { file = \"secret\" } }\n\
+                [providers.headers]\nX-Key = { env = \"KEY\", prefix = \"Bearer \" }\n";
+    let mut config = Config::parse(text);
+    let ProviderKindConfig::Mcp(child) = &config.providers[0].kind else { panic!("another kind") };
+    assert!(
+        matches!(&child.transport, McpTransport::Stdio(command) if command.command == "x" && command.env.is_empty())
+    );
+    assert_eq!((child.env.len(), child.options.era, child.options.pins), (2, McpEra::Legacy, PinPolicy::Block));
+    config.providers[1].in_folder(Path::new("/etc/toolyard"));
+    let ProviderKindConfig::Mcp(service) = &config.providers[1].kind else { panic!("another kind") };
+    let McpTransport::Http(http) = &service.transport else { panic!("no service") };
+    assert_eq!((http.way, http.headers.len(), http.allow_private.len()), (McpWay::Http, 1, 1));
+    assert!(matches!(&http.oauth, Some(McpOAuth::ClientCredentials(client)) if client.id == "me"));
+    assert_eq!((service.options.max_sessions.get(), service.options.forward_headers.len()), (3, 1));
+    let files = Config::parse("[mcp]\nservers_file = \"s.json\"\npins_file = \"p.json\"\n").mcp;
+    assert_eq!((files.servers_file, files.pins_file), (Some("s.json".into()), Some("p.json".into())));
+}
+
+#[test]
+fn mistakes_in_an_mcp_server_are_found_with_their_places() {
+    let url = "url = \"https://a/\"";
+    let mut wrong = Vec::new();
+    for (lines, place, said) in [
+        ("command = \"x\"\nurl = \"https://a/\"".to_owned(), (1, 1), "not both"),
+        ("args = []".to_owned(), (1, 1), "missing key `command`"),
+        ("url = \"ftp://a/\"".to_owned(), (4, 7), "must start with http"),
+        ("url = \"https://me:pw@a/\"".to_owned(), (4, 7), "no user and no password"),
+        (format!("{url}\nheadrs = {{}}"), (5, 1), "did you mean `headers`"),
+        (format!("{url}\nera = \"new\""), (5, 7), "unknown value `new`"),
+        (format!("{url}\nmax_message_bytes = 7"), (5, 21), "max_message_bytes: must be 1024 to"),
+        (format!("{url}\nsession_idle_ms = 0"), (5, 19), "session_idle_ms: must be 1 to"),
+        (format!("{url}\nforward_headers = [\"Authorization\"]"), (5, 20), "`authorization` is never handed on"),
+        (format!("{url}\nallow_private = 7"), (5, 17), "true, false or a list"),
+        (format!("{url}\noauth = {{ client_id = \"a\" }}"), (5, 9), "needs a `client_secret` or a `refresh_token`"),
+        (format!("{url}\noauth = {{ token = \"s3cret-pw\", client_id = \"a\" }}"), (5, 9), "not both"),
+        (format!("{url}\nheaders = {{ Host = \"a\" }}"), (5, 13), "set by Toolyard"),
+    ] {
+        let found = errors(&format!("[[providers]]\nname = \"m\"\nkind = \"mcp\"\n{lines}\n"));
+        let is_right = found[0].0 == Some(place) && found[0].1 == "providers/0 (m)" && found[0].2.contains(said);
+        if !is_right || found[0].2.contains("pw@") || found[0].2.contains("s3cret") {
+            wrong.push((lines, found));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(errors("[mcp]\npinsfile = \"x\"\n")[0].2.contains("unknown key"));
 }

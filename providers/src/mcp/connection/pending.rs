@@ -100,6 +100,11 @@ impl Pending {
         }
     }
 
+    /// Whether nothing can be added any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.table().ended.is_some()
+    }
+
     /// Takes out a request that was never sent.
     pub(super) fn withdraw(&self, id: u64) {
         drop(self.table().waiting.remove(&id));

@@ -12,6 +12,7 @@ use toolyard::{
 
 use super::server::{Bench, FakeServer, call, start, text};
 use crate::mcp::client::McpClient;
+use crate::mcp::pins::McpPins;
 
 #[tokio::test(start_paused = true)]
 async fn arguments_and_results_keep_all_their_digits() {
@@ -114,7 +115,7 @@ async fn one_at_a_time() -> (FakeServer, ToolRegistry) {
     let registry = ToolRegistry::new(Limits::default());
     let mut settings = ProviderSettings::default();
     settings.max_in_flight = NonZeroUsize::new(1);
-    let (made, client) = (registry.clone(), Arc::new(McpClient::new(session, &bench.hub)));
+    let (made, client) = (registry.clone(), Arc::new(McpClient::new(session, &bench.hub, None, McpPins::in_memory())));
     let registering = tokio::spawn(async move { made.register(client, settings).await.unwrap() });
     let list = server.request("tools/list").await;
     server.answer(&list, &json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}));

@@ -9,6 +9,7 @@ use toolyard::{ErrorCode, JsonText};
 
 use super::server::{Bench, Said, text};
 use crate::mcp::client::McpClient;
+use crate::mcp::pins::McpPins;
 use crate::mcp::{McpEventKind, McpFeatures, McpRefusal, McpRequest};
 
 fn request(method: &str, params: &str) -> McpRequest {
@@ -56,7 +57,7 @@ async fn a_server_is_in_the_hub_while_it_is_connected_and_is_heard_there() {
     let mut events = bench.hub.events();
     let (server, session) = bench.legacy(json!({})).await;
     assert!(bench.hub.members().is_empty());
-    let client = McpClient::new(session, &bench.hub);
+    let client = McpClient::new(session, &bench.hub, None, McpPins::in_memory());
     assert_eq!(bench.hub.members().len(), 1);
     while events.try_recv().is_ok() {}
     server.notify("notifications/resources/updated", &json!({"uri": "x"}));
@@ -78,7 +79,7 @@ async fn a_server_is_in_the_hub_while_it_is_connected_and_is_heard_there() {
 async fn what_a_modern_server_has_no_method_for_is_done_in_its_own_way() {
     let bench = Bench::new(json!({}));
     let (mut server, session) = bench.modern(json!({"resources": {"subscribe": true, "listChanged": true}})).await;
-    let _client = McpClient::new(Arc::clone(&session), &bench.hub);
+    let _client = McpClient::new(Arc::clone(&session), &bench.hub, None, McpPins::in_memory());
     let first = server.request("subscriptions/listen").await;
     assert_eq!(first["params"]["notifications"], json!({"resourcesListChanged": true}));
     session.request(request("resources/subscribe", r#"{"uri":"file:///x"}"#)).await.unwrap();

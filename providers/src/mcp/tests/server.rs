@@ -15,6 +15,7 @@ use crate::mcp::client::McpClient;
 use crate::mcp::config::McpOptions;
 use crate::mcp::era::EraMemory;
 use crate::mcp::hub::McpHub;
+use crate::mcp::pins::McpPins;
 use crate::mcp::session::{Opening, Session};
 use crate::mcp::transport::{Failed, Inbox, Opened, Outgoing, SendFailure, Transport};
 
@@ -100,7 +101,7 @@ impl Bench {
     /// The session as a provider with one tool `t`, ready for calls.
     pub(super) async fn serve(&self, server: &mut FakeServer, session: Arc<Session>) -> ToolRegistry {
         let registry = ToolRegistry::new(Limits::default());
-        let client = Arc::new(McpClient::new(session, &self.hub));
+        let client = Arc::new(McpClient::new(session, &self.hub, None, McpPins::in_memory()));
         let (made, list) = (registry.clone(), json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}));
         let registering =
             tokio::spawn(async move { made.register(client, ProviderSettings::default()).await.unwrap() });
