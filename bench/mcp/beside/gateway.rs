@@ -1,5 +1,6 @@
 //! Gateway: the least that passes tools on from a child process. It checks nothing, counts nothing and heals nothing.
 
+use std::process::Stdio;
 use std::sync::Arc;
 
 use rmcp::ServerHandler;
@@ -8,21 +9,26 @@ use rmcp::model::{
     PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleClient, RoleServer, RunningService, ServiceError, ServiceExt as _};
-use rmcp::transport::TokioChildProcess;
+use tokio::process::{Child, Command};
 
 /// The gateway.
 #[derive(Clone, Debug)]
-pub(crate) struct Gateway(Arc<RunningService<RoleClient, ClientConfig>>);
+pub(crate) struct Gateway {
+    upstream: Arc<RunningService<RoleClient, ClientConfig>>,
+    _child: Arc<Child>,
+}
 
 // === impl Gateway ===
 
 impl Gateway {
     pub(crate) async fn start(program: &str, arguments: &[&str]) -> Result<Self, Box<dyn std::error::Error>> {
-        let mut command = tokio::process::Command::new(program);
-        command.args(arguments);
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let pipes = child.stdout.take().zip(child.stdin.take()).ok_or("no pipes")?;
         let mut client = ClientConfig::new(Default::default(), Implementation::new("gateway", "1"));
         client.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
-        Ok(Self(Arc::new(client.serve(TokioChildProcess::new(command)?).await?)))
+        Ok(Self { upstream: Arc::new(client.serve(pipes).await?), _child: Arc::new(child) })
     }
 }
 
@@ -36,7 +42,7 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.0.list_tools(request).await.map_err(refused)
+        self.upstream.list_tools(request).await.map_err(refused)
     }
 
     async fn call_tool(
@@ -46,7 +52,7 @@ impl ServerHandler for Gateway {
     ) -> Result<CallToolResponse, ErrorData> {
         // Its own number of a request for progress would mean nothing to the server.
         let params = CallToolRequestParams { meta: None, ..request };
-        self.0.call_tool_once(params).await.map_err(refused)
+        self.upstream.call_tool_once(params).await.map_err(refused)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Calls of an echo tool: directly, through Toolyard, and through whatever else stands in between, in one run.
 //!
 //! ```text
-//! TOOLYARD_BIN=target/release/toolyard cargo bench --package toolyard-bench --bench mcp
+//! cargo build --release --package toolyard-server --bin toolyard --package toolyard-bench --bins
+//! TOOLYARD_BIN=target/release/toolyard target/release/mcp-load
 //! ```
 #![expect(clippy::unwrap_used, reason = "a bench that cannot set itself up is over")]
 
@@ -142,7 +143,8 @@ async fn wait_until_listed(target: &Target) {
 }
 
 fn tell(targets: &[Target], figures: Vec<Figures>) {
-    let told: Vec<(f64, f64, f64)> = figures.into_iter().map(|f| (middle(f.p50), middle(f.p99), middle(f.rate))).collect();
+    let told: Vec<(f64, f64, f64)> =
+        figures.into_iter().map(|f| (middle(f.p50), middle(f.p99), middle(f.rate))).collect();
     let (direct, bare) = (told[0], told[1]);
     say("\n| path | p50, µs | p99, µs | p50 over direct, µs | calls/s at 32 | beside bare gateway |");
     say("|---|---:|---:|---:|---:|---:|");

@@ -1,13 +1,11 @@
 //! Targets: what is measured, each with the processes that it needs.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-
-/// The echo server and the bare gateway.
-const BESIDE: &str = env!("CARGO_BIN_EXE_mcp-beside");
 
 /// Something that answers `tools/call`.
 pub(crate) struct Target {
@@ -22,12 +20,14 @@ pub(crate) struct Target {
 impl Target {
     /// The echo server itself.
     pub(crate) async fn direct() -> Self {
-        Self::spawn("direct", Command::new(BESIDE).args(["echo", "http"]), None).await
+        Self::spawn("direct", Command::new(beside()).args(["echo", "http"]), None).await
     }
 
     /// The bare gateway in front of the echo server.
     pub(crate) async fn bare() -> Self {
-        Self::spawn("bare gateway", Command::new(BESIDE).args(["gateway", BESIDE, "echo", "stdio"]), None).await
+        let mut command = Command::new(beside());
+        command.arg("gateway").arg(beside()).args(["echo", "stdio"]);
+        Self::spawn("bare gateway", &mut command, None).await
     }
 
     /// Toolyard in front of the echo server.
@@ -36,7 +36,8 @@ impl Target {
         let mut config = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
         let provider = format!(
             "[[providers]]\nname = \"beside\"\nkind = \"mcp\"\nrequired = true\nnaming = \"bare\"\n\
-             command = {BESIDE:?}\nargs = [\"echo\", \"stdio\"]\n"
+             command = {:?}\nargs = [\"echo\", \"stdio\"]\n",
+            beside()
         );
         config.write_all(provider.as_bytes()).unwrap();
         let mut command = Command::new(binary);
@@ -69,4 +70,9 @@ impl Target {
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { name: name.into(), url: format!("{address}/mcp"), _child: Some(child), _config: config }
     }
+}
+
+/// The echo server and the bare gateway, which are built beside this program.
+fn beside() -> PathBuf {
+    std::env::current_exe().unwrap().with_file_name("mcp-beside")
 }
