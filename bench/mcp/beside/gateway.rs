@@ -47,12 +47,12 @@ impl ServerHandler for Gateway {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // Its own number of a request for progress would mean nothing to the server.
-        let params = CallToolRequestParams { meta: None, ..request };
-        self.upstream.call_tool_once(params).await.map_err(refused)
+        request.meta = None;
+        self.upstream.call_tool_once(request).await.map_err(refused)
     }
 }
 

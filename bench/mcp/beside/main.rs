@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
-use rmcp::service::{RoleServer, Service, ServiceExt as _};
+use rmcp::ServerHandler;
+use rmcp::service::ServiceExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -52,7 +53,7 @@ async fn stdio() -> Ended {
 /// Serves over HTTP with sessions, on a free port that is told on standard error.
 async fn http<S>(service: S) -> Ended
 where
-    S: Service<RoleServer> + Clone + Send + Sync + 'static,
+    S: ServerHandler + Clone + Send + Sync + 'static,
 {
     let sessions = Arc::<LocalSessionManager>::default();
     let service =

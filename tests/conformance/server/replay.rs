@@ -50,7 +50,12 @@ impl Seal {
 impl<'a> Replay<'a> {
     /// # Errors
     /// The state or the answers are not what they have to be.
-    pub(super) fn new(seal: &'a Seal, params: &Value, context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+    pub(super) fn new(
+        seal: &'a Seal,
+        changes: &'a broadcast::Sender<Said>,
+        params: &Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Self, ErrorData> {
         let mut answers = match params["requestState"].as_str() {
             None => Map::new(),
             Some(state) => {
