@@ -49,7 +49,7 @@ async fn drive() -> Result<(), String> {
     let hub = McpHub::new();
     let mut http = McpHttpConfig::new(url);
     http.allow_private = vec![AllowRule::nearby()];
-    let mut config = McpConfig::new(McpTransport::Http(http));
+    let mut config = McpConfig::new(McpTransport::Http(Box::new(http)));
     config.options.offers = vec![McpOffer::Sampling, McpOffer::Elicitation, McpOffer::Roots];
     let connector = McpConnector::new(NAME, config, spawner, hub.clone()).with_host(Arc::clone(&bot));
     let settings = ProviderSettings::default();
