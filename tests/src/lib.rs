@@ -1,6 +1,8 @@
 //! What the whole-system tests share: the environment, the daemon as a process, and a look at the system's processes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+pub mod conformance;
+
 mod daemon;
 mod environment;
 mod processes;

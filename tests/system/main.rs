@@ -12,6 +12,7 @@ mod fuzzing;
 mod lifecycle;
 mod mcp;
 mod mcp_endpoint;
+mod mcp_fleet;
 mod mcp_hostile;
 mod mcp_http;
 mod metrics;

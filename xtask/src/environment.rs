@@ -57,19 +57,25 @@ impl Environment {
     }
 
     fn set_up_node(&self, home: &Path) -> Result<(), String> {
-        let lock = self.root.join("tests/node/package-lock.json");
-        let (folder, stamp) = (home.join("node"), home.join("node.lock"));
-        if is_same(&lock, &stamp) && self.node_modules.exists() {
-            return Ok(());
-        }
-        say("== set up: Node packages for the tests");
-        std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-        for file in ["package.json", "package-lock.json"] {
-            copy(&self.root.join("tests/node").join(file), &folder.join(file))?;
-        }
-        run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&folder))?;
-        stamp_with(&lock, &stamp)
+        install_packages(&self.root.join("tests/node"), &home.join("node")).map(drop)
     }
+}
+
+/// Installs the Node packages whose lock file is in `from`, and says where they are.
+pub(crate) fn install_packages(from: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let (lock, stamp) = (from.join("package-lock.json"), folder.with_extension("lock"));
+    let modules = folder.join("node_modules");
+    if is_same(&lock, &stamp) && modules.exists() {
+        return Ok(modules);
+    }
+    say(&format!("== set up: Node packages of {}", from.display()));
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    for file in ["package.json", "package-lock.json"] {
+        copy(&from.join(file), &folder.join(file))?;
+    }
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder))?;
+    stamp_with(&lock, &stamp)?;
+    Ok(modules)
 }
 
 fn root() -> PathBuf {

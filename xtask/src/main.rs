@@ -1,5 +1,6 @@
 //! Toolyard's own tasks: `cargo xtask test` sets up what the tests need and runs every check.
 
+mod conformance;
 mod environment;
 mod steps;
 
@@ -10,16 +11,25 @@ use environment::Environment;
 const USAGE: &str = "usage: cargo xtask <task>
 
 tasks:
-  test     set up what the tests need, then run every check and every test
+  test     set up what the tests need, then run every check, every test and the conformance suites
   setup    only set up what the tests need
+  conformance [part of a target's name]
+           only run the conformance suites of the Model Context Protocol
   corpora  run the tests that read public recordings from the folder in TOOLYARD_CORPORA
   lock     make the lock files of the Python and Node packages anew (needs uv)";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     let done = match task.as_deref() {
-        Some("test") => Environment::set_up().and_then(|environment| steps::test(&environment)),
+        Some("test") => Environment::set_up().and_then(|environment| {
+            steps::test(&environment)?;
+            conformance::run(&environment, "")
+        }),
         Some("setup") => Environment::set_up().map(drop),
+        Some("conformance") => {
+            let only = std::env::args().nth(2).unwrap_or_default();
+            Environment::set_up().and_then(|environment| conformance::run(&environment, &only))
+        }
         Some("corpora") => Environment::set_up().and_then(|environment| steps::corpora(&environment)),
         Some("lock") => steps::lock(),
         _ => Err(USAGE.to_owned()),

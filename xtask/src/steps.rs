@@ -32,11 +32,14 @@ pub(crate) fn lock() -> Result<(), String> {
     let python = "uv pip compile --generate-hashes --python-version 3.11 --no-header --no-emit-index-url \
                   tests/python/requirements.in -o tests/python/requirements.lock";
     step("Python packages", Command::new("sh").args(["-c", python]))?;
-    let node = "cd tests/node && npm install --package-lock-only --no-audit --no-fund";
-    step("Node packages", Command::new("sh").args(["-c", node]))
+    for folder in ["tests/node", "tests/conformance"] {
+        let node = "npm install --package-lock-only --no-audit --no-fund --omit-lockfile-registry-resolved";
+        step(folder, Command::new("sh").args(["-c", node]).current_dir(folder))?;
+    }
+    Ok(())
 }
 
-fn cargo(environment: &Environment, arguments: &[&str]) -> Command {
+pub(crate) fn cargo(environment: &Environment, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
         .args(arguments)
@@ -54,7 +57,7 @@ fn deny(environment: &Environment) -> Command {
     command
 }
 
-fn step(what: &str, command: &mut Command) -> Result<(), String> {
+pub(crate) fn step(what: &str, command: &mut Command) -> Result<(), String> {
     say(&format!("== {what}"));
     let started = std::time::SystemTime::now();
     run(command)?;

@@ -45,7 +45,7 @@ pub(super) enum Errand {
     Answer(BridgedRequest),
 }
 
-/// What parameters of notifications may have that says to whom they belong.
+/// What parameters of a notification may have that says to whom they belong.
 #[derive(Deserialize)]
 struct Related<'a> {
     #[serde(borrow, rename = "_meta")]
@@ -100,7 +100,8 @@ impl Board {
     }
 
     fn request(&self, request: ServerRequest, answering: Option<u64>) {
-        let asker = self.asker(answering, Some(request.params.as_str()));
+        // A progress token of a request is its sender's own number: it says nothing of calls here.
+        let asker = self.asker(answering, None);
         let errand = match self.bridge.admit(request) {
             Admitted::Answered(answer) => Errand::Send(answer),
             Admitted::Bridged(bridged) => match asker {
