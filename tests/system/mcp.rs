@@ -8,7 +8,9 @@ use toolyard::{
     BatchOutcome, CallStatus, ErrorCode, JsonText, Limits, NameForm, ProviderSettings, ProviderState, RawArguments,
     ToolBatch, ToolCall, ToolExecutionContext, ToolRegistry,
 };
-use toolyard_providers::{McpConnector, McpHub, McpRefusal, McpRequest, Spawner, builtin_provider};
+use toolyard_providers::{
+    McpConfig, McpConnector, McpHub, McpRefusal, McpRequest, McpTransport, Spawner, builtin_provider,
+};
 use toolyard_tests::{Environment, Process, children_of, everything_server, time_server, wait_until};
 
 const START: Duration = Duration::from_secs(60);
@@ -30,7 +32,9 @@ impl Fleet {
         settings.start_timeout = START;
         registry.register(Arc::new(builtin_provider()), settings.clone()).await.unwrap();
         settings.name_form = NameForm::Qualified;
-        for (name, config) in [("time", time_server(&environment)), ("everything", everything_server(&environment))] {
+        for (name, mut config) in [("time", time_server(&environment)), ("everything", everything_server(&environment))]
+        {
+            mark(&mut config);
             let connector = Arc::new(McpConnector::new(name, config, Arc::clone(&spawner), hub.clone()));
             registry.launch(connector, settings.clone()).await.unwrap();
         }
@@ -45,10 +49,24 @@ impl Fleet {
     }
 }
 
-/// The processes of one server that this test process has started; tests run side by side.
+/// Tells the servers of these tests from those of others, which run side by side in this process.
+const MARKS: [(&str, &str); 2] = [("UTC", "Etc/UTC"), ("stdio", "stdio marked")];
+
+fn mark(config: &mut McpConfig) {
+    let McpTransport::Stdio(command) = &mut config.transport else { panic!("{config:?} is no process") };
+    for (plain, marked) in MARKS {
+        if command.args.last().is_some_and(|last| last == plain) {
+            command.args.pop();
+            command.args.extend(marked.split(' ').map(str::to_owned));
+        }
+    }
+}
+
+/// The processes of the servers of one test whose command line has this part.
 fn server_processes(before: &[Process], part: &str) -> Vec<Process> {
-    let now = children_of(std::process::id());
-    now.into_iter().filter(|process| !before.contains(process) && process.command_line.contains(part)).collect()
+    let is_own = |process: &Process| MARKS.iter().any(|(_, marked)| process.command_line.contains(marked));
+    let now = children_of(std::process::id()).into_iter().filter(is_own);
+    now.filter(|process| !before.contains(process) && process.command_line.contains(part)).collect()
 }
 
 fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
@@ -91,7 +109,7 @@ async fn two_real_servers_answer_in_one_batch_and_go_when_the_registry_closes() 
     assert!(sum.contains("1.2345678901234568e+29"), "the server got the digits, and its language has no more: {sum}");
 
     fleet.registry.close(Duration::from_secs(5)).await;
-    assert_eq!(server_processes(&before, "mcp"), [], "a server outlived its registry");
+    assert_eq!(server_processes(&before, ""), [], "a server outlived its registry");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -150,7 +168,7 @@ async fn a_server_killed_mid_call_fails_that_call_at_once_and_comes_back() {
     let outcome = fleet.registry.dispatch(ToolBatch::new(vec![echo])).await;
     assert_eq!(statuses(&outcome), [CallStatus::Ok]);
     fleet.registry.close(Duration::from_secs(5)).await;
-    assert_eq!(server_processes(&before, "mcp"), []);
+    assert_eq!(server_processes(&before, ""), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -1,8 +1,9 @@
 //! Death in the middle of things, and what comes after.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 use toolyard::{CallStatus, ErrorCode, Executed, ToolBatch};
 use toolyard_tests::{Process, children_of, wait_until};
 

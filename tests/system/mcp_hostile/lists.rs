@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 use toolyard::{FunctionProvider, FunctionTool, ProviderSettings, ProviderState, ToolExecutionContext, Visibility};
 
 use super::{Hostile, PATIENCE, call};

@@ -1,8 +1,9 @@
 //! What is no message, and too many of those that are.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 use toolyard::CallStatus;
 
 use super::{Hostile, call, statuses};

@@ -1,8 +1,9 @@
 //! Replies that are late, doubled, broken, too large, or never come.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 use toolyard::{BatchEvent, CallStatus, ErrorCode, Progress, ToolBatch};
 
 use super::{Hostile, call, statuses};
