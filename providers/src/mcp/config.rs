@@ -31,7 +31,7 @@ pub enum McpTransport {
     /// Over the standard input and output of a child process.
     Stdio(CommandSpec),
     /// Over HTTP.
-    Http(Box<McpHttpConfig>),
+    Http(McpHttpConfig),
 }
 
 /// Who shares a session with a server.
@@ -123,7 +123,7 @@ impl McpConfig {
 
     /// A server that is a service, with the default options.
     pub fn http(service: McpHttpConfig) -> Self {
-        Self::new(McpTransport::Http(Box::new(service)))
+        Self::new(McpTransport::Http(service))
     }
 
     /// A child's command with its whole environment.

@@ -106,6 +106,7 @@ impl<S: Session> Sessions<S> {
     }
 
     /// The sessions that are open, by tenant.
+    #[cfg(test)]
     pub(super) fn all(&self) -> Vec<(Arc<str>, Arc<S>)> {
         let seats = self.inner.seats();
         let open = |(tenant, seat): (&Arc<str>, &Arc<Seat<S>>)| Some((Arc::clone(tenant), seat.session.get()?.clone()));
