@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
+use toolyard_providers::McpTransport;
 use toolyard_tests::{Daemon, Environment, children_of, everything_server, time_server, wait_until};
 
 fn config() -> String {
@@ -11,7 +12,8 @@ fn config() -> String {
     let mut config =
         "[server]\nshutdown_grace_ms = 300\n\n[[providers]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
     for (name, server) in [("time", time_server(&environment)), ("everything", everything_server(&environment))] {
-        let (command, args) = (&server.process.command, &server.process.args);
+        let McpTransport::Stdio(process) = &server.transport else { panic!("{server:?} is no process") };
+        let (command, args) = (&process.command, &process.args);
         config.push_str(&format!(
             "[[providers]]\nname = \"{name}\"\nkind = \"mcp\"\ncommand = {command:?}\nargs = {args:?}\n"
         ));
