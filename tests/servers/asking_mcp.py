@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 
 TEXT = {"type": "object", "properties": {}, "additionalProperties": True}
 TOOLS = [
@@ -77,6 +78,8 @@ def run(call: object, params: dict) -> None:
             if token is not None:
                 params = {"progressToken": token, "progress": done, "total": 3, "message": f"step {done}"}
                 send(method="notifications/progress", params=params)
+                # Some clients forget reports that come together with the result.
+                time.sleep(0.05)
         result = text("done")
     elif name == "slow":
         running[str(call)] = threading.Event()

@@ -97,7 +97,7 @@ impl<'d> Client<'d> {
             .header("accept", "application/json, text/event-stream")
             .body(body.to_owned());
         let version = if self.session.is_some() { "2025-11-25" } else { "2026-07-28" };
-        let is_opening = body.contains("\"initialize\"");
+        let is_opening = body.contains("\"clientInfo\"");
         if !is_opening && headers.iter().all(|(name, _)| *name != "mcp-protocol-version") {
             request = request.header("mcp-protocol-version", version);
         }

@@ -38,6 +38,8 @@ async fn prompts_resources_and_completion_are_passed_on() {
 #[tokio::test]
 async fn changes_are_told_together_to_whoever_listens() {
     let daemon = daemon("").await;
+    // What its start has changed is told first.
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     let older = Client::open(&daemon, json!({})).await;
     let newer = Client::modern(&daemon, json!({}));
     let mut session = older.listen().await;

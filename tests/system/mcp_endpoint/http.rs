@@ -132,7 +132,7 @@ async fn what_is_no_message_and_who_is_nobody_is_refused() {
 
 #[tokio::test]
 async fn sessions_are_bounded_and_end_when_they_are_idle() {
-    let daemon = daemon("[mcp]\nmax_sessions = 1\nsession_idle_ms = 50\n").await;
+    let daemon = daemon("[mcp]\nmax_sessions = 1\nsession_idle_ms = 3000\n").await;
     let client = Client::open(&daemon, json!({})).await;
     let opening = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
     assert_eq!(client.post(opening, &[]).await.status(), 503);

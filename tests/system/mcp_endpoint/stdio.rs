@@ -81,7 +81,12 @@ async fn one_client_is_served_in_both_eras_and_everything_ends_with_its_input() 
     program.say(modern(2, "tools/call", echo)).await;
     assert_eq!(program.answer(2).await["result"]["content"][0]["text"], r#"{"a": 1}"#);
     program.say(modern(3, "tools/call", json!({"name": "asking__ask"}))).await;
-    assert_eq!(program.answer(3).await["result"]["resultType"], "input_required");
+    let asked = program.answer(3).await["result"].clone();
+    assert_eq!(asked["resultType"], "input_required");
+    let answers = json!({"input_1": {"action": "cancel"}});
+    let back = json!({"name": "asking__ask", "requestState": asked["requestState"], "inputResponses": answers});
+    program.say(modern(3, "tools/call", back)).await;
+    assert_eq!(program.answer(3).await["result"]["content"][0]["text"], r#"{"action": "cancel"}"#);
 
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}, "clientInfo": {}});
     program.say(json!({"jsonrpc": "2.0", "id": 4, "method": "initialize", "params": params})).await;

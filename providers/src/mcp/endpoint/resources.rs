@@ -48,12 +48,14 @@ pub(super) async fn list(
 pub(super) async fn read(shared: &Shared, request: &Request, peer: &Peer, host: Arc<CallHost>) -> Outcome {
     let uri = uri_of(request)?;
     let params = prompts::own(&request.params);
+    let candidates = candidates(shared, peer, &uri).await;
+    let is_only = candidates.len() == 1;
     let mut refused = None;
-    for (_, features) in candidates(shared, peer, &uri).await {
+    for (_, features) in candidates {
         let asked = features::ask("resources/read", params.clone(), peer, Some(Arc::clone(&host) as _));
         match features::request(&*features, asked).await {
             Ok(answer) => return page::with_cache_hints(render::for_era(answer, peer), peer),
-            Err(error) if features::is_not_found(&error) => {}
+            Err(error) if features::is_not_found(&error) && !(is_only && error.code == RpcError::INVALID_PARAMS) => {}
             Err(error) => refused = refused.or(Some(error)),
         }
     }
