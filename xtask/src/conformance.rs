@@ -51,7 +51,7 @@ pub(crate) fn run(environment: &Environment, only: &str) -> Result<(), String> {
     for target in Fixture::ALL {
         if report.wants(target.name()) {
             let program = Program::start(environment, target)?;
-            servers(&suites, target.name(), &program, &mut report)?;
+            servers(&suites, target, &program, &mut report)?;
         }
     }
     if report.wants("client") {
@@ -62,12 +62,13 @@ pub(crate) fn run(environment: &Environment, only: &str) -> Result<(), String> {
 }
 
 /// Every required server scenario of both suites.
-fn servers(suites: &Suites, target: &str, program: &Program, report: &mut Report) -> Result<(), String> {
+fn servers(suites: &Suites, fixture: Fixture, program: &Program, report: &mut Report) -> Result<(), String> {
+    let target = fixture.name();
     let url = ["server", "--url", program.address()];
     let active = suites.run(Edition::Old, &format!("{target}/0.1.16/active"), &url)?;
     report.take(active.expecting(ACTIVE));
-    for revision in ["2025-11-25", "2026-07-28"] {
-        let set: Vec<&str> = url.iter().copied().chain(["--requirements", revision]).collect();
+    for revision in fixture.revisions() {
+        let set: Vec<&str> = url.iter().copied().chain(["--requirements", *revision]).collect();
         let outcome = suites.run(Edition::New, &format!("{target}/0.2.0-alpha.12/{revision}"), &set)?;
         report.take(outcome.scoring(&suites.required(revision, "server")?));
     }
