@@ -22,7 +22,7 @@ const ACTIVE: usize = 30;
 /// Scenarios of the older suite for clients, without those of OAuth.
 const OLD_CLIENT: [&str; 4] = ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"];
 /// Scenarios of the newer suite for clients, without those of OAuth and of extensions, and the revision that each runs at.
-const NEW_CLIENT: [(&str, &str); 14] = [
+const NEW_CLIENT: [(&str, &str); 13] = [
     ("initialize", "2025-11-25"),
     ("tools_call", "2025-11-25"),
     ("elicitation-sep1034-client-defaults", "2025-11-25"),
@@ -36,16 +36,14 @@ const NEW_CLIENT: [(&str, &str); 14] = [
     ("http-invalid-tool-headers", "2026-07-28"),
     ("json-schema-ref-no-deref", "2026-07-28"),
     ("json-schema-2020-12-preservation", "2026-07-28"),
-    ("json-schema-ref-no-deref", "2025-11-25"),
 ];
 
 /// Runs everything, or only the runs whose names contain `only`, and prints what came of it.
 pub(crate) fn run(environment: &Environment, only: &str) -> Result<(), String> {
     let suites = Suites::set_up(environment)?;
-    let binaries = ["build", "--package", "toolyard-tests", "--bins", "--profile", "ci", "--locked"];
-    steps::step("the fixtures", &mut steps::cargo(environment, &binaries))?;
-    let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
-    steps::step("the binary under test", &mut steps::cargo(environment, &binary))?;
+    let packages = ["--package", "toolyard-tests", "--package", "toolyard-server", "--bins"];
+    let build: Vec<&str> = ["build", "--profile", "ci", "--locked"].into_iter().chain(packages).collect();
+    steps::step("the fixtures and the binary under test", &mut steps::cargo(environment, &build))?;
 
     let mut report = Report::new(only.to_owned());
     for target in Fixture::ALL {
