@@ -22,7 +22,7 @@ const ACTIVE: usize = 30;
 /// Scenarios of the older suite for clients, without those of OAuth.
 const OLD_CLIENT: [&str; 4] = ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"];
 /// Scenarios of the newer suite for clients, without those of OAuth and of extensions, and the revision that each runs at.
-const NEW_CLIENT: [(&str, &str); 14] = [
+const NEW_CLIENT: [(&str, &str); 13] = [
     ("initialize", "2025-11-25"),
     ("tools_call", "2025-11-25"),
     ("elicitation-sep1034-client-defaults", "2025-11-25"),
@@ -36,22 +36,20 @@ const NEW_CLIENT: [(&str, &str); 14] = [
     ("http-invalid-tool-headers", "2026-07-28"),
     ("json-schema-ref-no-deref", "2026-07-28"),
     ("json-schema-2020-12-preservation", "2026-07-28"),
-    ("json-schema-ref-no-deref", "2025-11-25"),
 ];
 
 /// Runs everything, or only the runs whose names contain `only`, and prints what came of it.
 pub(crate) fn run(environment: &Environment, only: &str) -> Result<(), String> {
     let suites = Suites::set_up(environment)?;
-    let binaries = ["build", "--package", "toolyard-tests", "--bins", "--profile", "ci", "--locked"];
-    steps::step("the fixtures", &mut steps::cargo(environment, &binaries))?;
-    let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
-    steps::step("the binary under test", &mut steps::cargo(environment, &binary))?;
+    let packages = ["--package", "toolyard-tests", "--package", "toolyard-server", "--bins"];
+    let build: Vec<&str> = ["build", "--profile", "ci", "--locked"].into_iter().chain(packages).collect();
+    steps::step("the fixtures and the binary under test", &mut steps::cargo(environment, &build))?;
 
     let mut report = Report::new(only.to_owned());
     for target in Fixture::ALL {
         if report.wants(target.name()) {
             let program = Program::start(environment, target)?;
-            servers(&suites, target.name(), &program, &mut report)?;
+            servers(&suites, target, &program, &mut report)?;
         }
     }
     if report.wants("client") {
@@ -62,12 +60,13 @@ pub(crate) fn run(environment: &Environment, only: &str) -> Result<(), String> {
 }
 
 /// Every required server scenario of both suites.
-fn servers(suites: &Suites, target: &str, program: &Program, report: &mut Report) -> Result<(), String> {
+fn servers(suites: &Suites, fixture: Fixture, program: &Program, report: &mut Report) -> Result<(), String> {
+    let target = fixture.name();
     let url = ["server", "--url", program.address()];
     let active = suites.run(Edition::Old, &format!("{target}/0.1.16/active"), &url)?;
     report.take(active.expecting(ACTIVE));
-    for revision in ["2025-11-25", "2026-07-28"] {
-        let set: Vec<&str> = url.iter().copied().chain(["--requirements", revision]).collect();
+    for revision in fixture.revisions() {
+        let set: Vec<&str> = url.iter().copied().chain(["--requirements", *revision]).collect();
         let outcome = suites.run(Edition::New, &format!("{target}/0.2.0-alpha.12/{revision}"), &set)?;
         report.take(outcome.scoring(&suites.required(revision, "server")?));
     }

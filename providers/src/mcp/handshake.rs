@@ -14,6 +14,8 @@ use super::transport::{Era, Opened, SendFailure};
 
 /// How long a server may leave `server/discover` unanswered until `initialize` is tried beside it.
 const PROBE: Duration = Duration::from_secs(2);
+/// Code of a request whose revision the server does not speak.
+const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// What a server said of itself.
 #[derive(Clone, Debug)]
@@ -99,7 +101,12 @@ async fn discover(connection: &Connection) -> Result<Introduced, Rejection> {
     }
     let envelope = Envelope::new(MODERN, connection.bridge().capabilities());
     let params = envelope.around(&JsonText::object([]));
-    let said = ask(connection, "server/discover", params).await?;
+    let said = match put(connection, "server/discover", params.clone()).await {
+        // It names this very revision: some refuse only the first request, to see what the client does.
+        Err(refusal) if speaks_modern(&refusal) => put(connection, "server/discover", params).await,
+        said => said,
+    };
+    let said = said.map_err(Rejection::from)?;
     let discovered: Discovered<'_> = serde_json::from_str(said.as_str())
         .map_err(|error| Rejection::WrongEra(format!("its answer to server/discover cannot be read: {error}")))?;
     if !discovered.supported_versions.iter().any(|version| version == MODERN) {
@@ -130,7 +137,7 @@ async fn initialize(connection: &Connection) -> Result<Introduced, Rejection> {
         ("capabilities", connection.bridge().capabilities()),
         ("clientInfo", client_info()),
     ]);
-    let said = ask(connection, "initialize", params).await?;
+    let said = put(connection, "initialize", params).await.map_err(Rejection::from)?;
     let initialized: Initialized<'_> = serde_json::from_str(said.as_str())
         .map_err(|error| failed(format!("its answer to initialize cannot be read: {error}")))?;
     let Some(revision) = legacy_revision(&initialized.protocol_version) else {
@@ -162,17 +169,18 @@ async fn accept(connection: &Connection, server: &Server) -> Result<(), ToolFail
     }
 }
 
-async fn ask(connection: &Connection, method: &str, params: JsonText) -> Result<JsonText, Rejection> {
+async fn put(connection: &Connection, method: &str, params: JsonText) -> Result<JsonText, Refusal> {
     let method: Arc<str> = method.into();
     let request =
         Request { method, params: |_id| params, name: None, mirrored: Vec::new(), asker: None, cancels: false };
-    connection.request(request).await.map_err(|refusal| match refusal {
-        Refusal::Error(RpcError { code, message, .. }) => {
-            let message = shown(&message);
-            Rejection::WrongEra(format!("it refused the handshake with error {code}: {message}"))
-        }
-        Refusal::Failed(failure) => Rejection::from(failure),
-    })
+    connection.request(request).await
+}
+
+/// Whether the server refuses a revision and says that it speaks 2026-07-28.
+fn speaks_modern(refusal: &Refusal) -> bool {
+    let Refusal::Error(RpcError { code: UNSUPPORTED_VERSION, data: Some(data), .. }) = refusal else { return false };
+    let supported: Option<Vec<String>> = data.member("supported").and_then(|supported| supported.to().ok());
+    supported.is_some_and(|versions| versions.iter().any(|version| version == MODERN))
 }
 
 fn object(raw: Option<&RawValue>) -> JsonText {
@@ -195,6 +203,18 @@ impl Rejection {
         match self {
             Self::WrongEra(message) => ToolFailure::not_sent(ErrorCode::ProviderProtocol, message),
             Self::Failed(failure) => failure,
+        }
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Error(RpcError { code, message, .. }) => {
+                let message = shown(&message);
+                Self::WrongEra(format!("it refused the handshake with error {code}: {message}"))
+            }
+            Refusal::Failed(failure) => Self::from(failure),
         }
     }
 }

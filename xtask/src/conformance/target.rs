@@ -58,6 +58,15 @@ impl Fixture {
             Self::HttpModern => "through HTTP 2026-07-28",
         }
     }
+
+    /// The revisions whose sets are run. Over stdio, a server of the older era does not say for which call it asks
+    /// something, and the newer set leaves calls waiting beside those that it looks at.
+    pub(super) const fn revisions(self) -> &'static [&'static str] {
+        match self {
+            Self::StdioLegacy => &["2025-11-25"],
+            Self::Native | Self::HttpLegacy | Self::HttpModern => &["2025-11-25", "2026-07-28"],
+        }
+    }
 }
 
 // === impl Program ===
