@@ -85,9 +85,7 @@ async fn a_hostile_server_costs_its_own_calls_and_nothing_else() {
         ("ok", "", "s1"),
         ("ok", "", "s1"),
     ];
-    for ((name, outcome), (status, code, said)) in
-        names.iter().zip(outcomes(&document)).zip(expected).map(|((a, b), c)| ((a, b), c))
-    {
+    for ((name, outcome), (status, code, said)) in names.iter().zip(outcomes(&document)).zip(expected) {
         let is_right = outcome.0 == status && outcome.1 == code && (said == "NaN" || outcome.2.contains(said));
         assert!(is_right, "{name}: {outcome:?}");
     }

@@ -49,7 +49,7 @@ async fn drive() -> Result<(), String> {
     let hub = McpHub::new();
     let mut http = McpHttpConfig::new(url);
     http.allow_private = vec![AllowRule::nearby()];
-    let mut config = McpConfig::new(McpTransport::Http(Box::new(http)));
+    let mut config = McpConfig::new(McpTransport::Http(http));
     config.options.offers = vec![McpOffer::Sampling, McpOffer::Elicitation, McpOffer::Roots];
     let connector = McpConnector::new(NAME, config, spawner, hub.clone()).with_host(Arc::clone(&bot));
     let settings = ProviderSettings::default();
@@ -104,7 +104,7 @@ async fn run(registry: &ToolRegistry, tool: &ListedTool, arguments: &Value) {
     let call = ToolCall::new("call", Arc::clone(&tool.model_name), RawArguments::from(arguments));
     let outcome = registry.dispatch(ToolBatch::new(vec![call])).await;
     for result in &outcome.results {
-        println!("{}: {:?}: {}", tool.model_name, result.status, result.history_content());
+        eprintln!("{}: {:?}: {}", tool.model_name, result.status, result.history_content());
     }
 }
 

@@ -1,8 +1,9 @@
 //! The wire: sessions, headers, digits, errors, hosts and origins.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::client::{Answer, Client};
 use super::daemon;

@@ -49,7 +49,7 @@ pub(super) async fn conduct(shared: &Arc<Shared>, request: &Request, peer: &Peer
         return perform(shared, request, peer, &line, Asks::Request(Arc::clone(session))).await;
     }
     let opening: Opening<'_> = request.read()?;
-    let given = opening.responses.map(|raw| answers(raw)).transpose()?.unwrap_or_default();
+    let given = opening.responses.map(answers).transpose()?.unwrap_or_default();
     let about = opening.name.or(opening.uri).unwrap_or_default();
     let subject = [&*peer.tenant, &*request.method, &*about].join("\n");
     if let Some(state) = opening.state {

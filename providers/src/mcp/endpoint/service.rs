@@ -137,7 +137,7 @@ impl McpHttp {
         }
         let session = match self.session(headers, tenant) {
             Ok(session) => session,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         session.seen();
         match message {
@@ -206,7 +206,7 @@ impl McpHttp {
                 let (stream, messages) = Outlet::new();
                 events(McpBody::of_session(session, stream, messages))
             }
-            Err(answer) => answer,
+            Err(answer) => *answer,
         }
     }
 
@@ -219,22 +219,22 @@ impl McpHttp {
                 self.shared.end(&session);
                 empty(StatusCode::NO_CONTENT)
             }
-            Err(answer) => answer,
+            Err(answer) => *answer,
         }
     }
 
-    fn session(&self, headers: &HeaderMap, tenant: &str) -> Result<Arc<Session>, Answer> {
+    fn session(&self, headers: &HeaderMap, tenant: &str) -> Result<Arc<Session>, Box<Answer>> {
         let Some(id) = headers::text(headers, SESSION) else {
-            return Err(plain(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing: `initialize` gives it"));
+            let missing = "the header Mcp-Session-Id is missing: `initialize` gives it";
+            return Err(Box::new(plain(StatusCode::BAD_REQUEST, missing)));
         };
         if !headers::legacy_version_is_known(headers) {
-            return Err(plain(
-                StatusCode::BAD_REQUEST,
-                "MCP-Protocol-Version names a revision that is not spoken here",
-            ));
+            let unknown = "MCP-Protocol-Version names a revision that is not spoken here";
+            return Err(Box::new(plain(StatusCode::BAD_REQUEST, unknown)));
         }
         let session = self.shared.sessions.find(id, tenant);
-        session.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session; open one with `initialize`"))
+        let gone = "there is no such session; open one with `initialize`";
+        session.ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, gone)))
     }
 }
 
