@@ -97,7 +97,16 @@ impl App {
         }
         let policy = CallPolicy::default();
         let pins = McpPins::in_memory();
-        Ok(Self { registry, backend, policy, endpoint: None, pins, required: Vec::new(), plugins: None, _spawner: spawner })
+        Ok(Self {
+            registry,
+            backend,
+            policy,
+            endpoint: None,
+            pins,
+            required: Vec::new(),
+            plugins: None,
+            _spawner: spawner,
+        })
     }
 
     /// Why the daemon is not ready yet, one line a provider.

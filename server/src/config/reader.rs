@@ -6,13 +6,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toolyard_providers::{CommandSpec, McpConfig, McpOptions, RunnerConfig};
 
-use super::{Config, EndpointConfig};
 use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::folder::FOLDER_KEY;
 use super::mcp::{COMMAND_KEY, ENV_KEY, EnvKeys, HttpKeys, McpFiles, URL_KEY, out_of_range};
 use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
+use super::{Config, EndpointConfig};
 
 const SECTIONS: [&str; 7] = ["server", "limits", "policy", "backend", "mcp", "plugins", "providers"];
 
