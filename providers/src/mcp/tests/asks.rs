@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolyard::{
-    BatchHandle, CallStatus, ErrorCode, HostPort, HostRequest, JsonText, ToolBatch, ToolFailure, ToolRegistry,
+    BatchHandle, CallStatus, ErrorCode, HostPort, HostRequest, JsonText, ToolBatch, ToolExecutionContext, ToolFailure,
+    ToolRegistry,
 };
 
 use super::server::{Bench, FakeServer, call, start, text};
@@ -115,6 +116,35 @@ async fn with_several_calls_under_way_a_request_belongs_to_the_one_in_whose_stre
     // A progress token of a request is its sender's own number, whatever call has the same.
     let own = own.asked();
     assert_eq!((host.asked().len(), own.len(), &*own[1]), (1, 2, "- elicitation.create {}"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_server_asks_just_after_a_call_was_given_up_reaches_no_other_conversation() {
+    let own = Arc::new(Host::default());
+    let mut bench = Bench::new(serde_json::from_str(ALL).unwrap());
+    bench.host = Arc::clone(&own) as _;
+    let (mut server, session) = bench.legacy(json!({"tools": {}})).await;
+    let registry = bench.serve(&mut server, session).await;
+    let host = Arc::new(Host::default());
+    let of_session = |id: &str, session: &str| {
+        let context = ToolExecutionContext { session_id: session.to_owned(), ..ToolExecutionContext::default() };
+        ToolBatch::new(vec![call(id, "{}")]).with_context(Arc::new(context)).with_host(Arc::clone(&host) as _)
+    };
+    let mut handles = Vec::new();
+    for (given_up, asked_after, expected) in [("s1", "s2", (0, 1)), ("s3", "s3", (1, 0))] {
+        let first = registry.start(of_session("a", given_up)).await.unwrap();
+        server.request("tools/call").await;
+        first.cancel();
+        server.cancelled().await;
+        handles.push(registry.start(of_session("b", asked_after)).await.unwrap());
+        let request = server.request("tools/call").await;
+        ask(&server, &json!(1), "elicitation/create", &json!({}));
+        server.message().await;
+        let asked = |host: &Host| std::mem::take(&mut *host.0.lock().unwrap()).len();
+        assert_eq!((asked(&host), asked(&own)), expected, "{given_up} {asked_after}");
+        server.answer(&request, &text("done"));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
