@@ -8,7 +8,7 @@ use toolyard_tests::{Daemon, run_cli};
 async fn refused(config: &str) -> String {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
     std::fs::write(file.path(), config).unwrap();
-    let output = run_cli(&["serve", "--config", file.path().to_str().unwrap()]).await;
+    let output = run_cli(&["serve", "--listen", "127.0.0.1:0", "--config", file.path().to_str().unwrap()]).await;
     assert_eq!(output.status.code(), Some(2), "{config}");
     String::from_utf8(output.stderr).unwrap()
 }

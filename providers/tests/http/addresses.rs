@@ -36,9 +36,19 @@ async fn addresses_that_are_written_out_are_refused_when_the_document_is_read() 
 }
 
 #[tokio::test]
+async fn names_of_metadata_services_are_refused_whatever_they_are_resolved_to() {
+    for host in ["metadata.google.internal.", "METADATA.azure.internal", "metadata"] {
+        let plugin = fetching(&format!("http://{host}/")).name(host, "93.184.215.14").start().await;
+        let status = plugin.status();
+        assert_eq!(status.tools, 0, "{host}");
+        assert!(status.rejected[0].reason.contains("credentials of machines"), "{host}: {status:?}");
+    }
+}
+
+#[tokio::test]
 async fn names_are_judged_by_the_address_that_is_connected_to() {
     for (host, address) in [
-        ("metadata.google.internal.", "169.254.169.254"),
+        ("other.google.internal.", "169.254.169.254"),
         ("rebound.example.com", "127.0.0.1"),
         ("canteen.example.com", "::ffff:10.0.0.7"),
         ("six.example.com", "fd00:ec2::254"),
@@ -58,7 +68,8 @@ async fn a_redirect_to_a_forbidden_place_is_refused_there() {
     for (target, said) in [
         ("http://169.254.169.254/latest/meta-data/", "169.254.169.254"),
         ("http://2852039166/", "169.254.169.254"),
-        ("http://metadata.google.internal/", "169.254.169.254"),
+        ("http://metadata.google.internal/", "metadata.google.internal"),
+        ("http://other.google.internal/", "169.254.169.254"),
         ("//[fd00:ec2::254]/", "fd00:ec2::254"),
         ("file:///etc/passwd", "not http or https"),
         ("http://me:pw@ok.example.com/", "user name"),
@@ -67,7 +78,7 @@ async fn a_redirect_to_a_forbidden_place_is_refused_there() {
         let url = format!("http://ok.example.com:{}/", service.port());
         let plugin = fetching(&url)
             .name("ok.example.com", "127.0.0.1")
-            .name("metadata.google.internal", "169.254.169.254")
+            .name("other.google.internal", "169.254.169.254")
             .allow(service.address.to_string())
             .start()
             .await;

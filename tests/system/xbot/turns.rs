@@ -37,7 +37,7 @@ async fn a_call_out_of_time_costs_the_process_and_the_waiting_calls_go_to_the_ne
     let stuck = first(stuck.wait().await.unwrap());
     assert_eq!((stuck.status, stuck.executed), (CallStatus::Timeout, Executed::Unknown), "{stuck:#?}");
     assert!(!is_alive(&before));
-    assert_eq!((host.status().starts, host.status().tools), (1, 18));
+    assert_eq!((host.status().starts, host.status().tools), (1, 19));
     host.close().await;
 }
 

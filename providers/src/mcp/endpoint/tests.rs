@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::join;
+use futures::future::try_join;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use toolyard::{
     CallContext, FunctionProvider, FunctionTool, HostRequest, InvokeResult, Limits, NoHost, ProviderSettings,
-    ToolExecutionResult, ToolFailure, ToolInvocation, ToolSpec,
+    ToolExecutionResult, ToolInvocation, ToolSpec,
 };
 use tower_service::Service;
 
@@ -26,9 +26,7 @@ async fn ask_twice(context: CallContext) -> InvokeResult {
     };
     let name = json!({"message": "Who?", "_meta": {"toolyard/inputKey": "user_name"}});
     let (name, roots) = (ask("elicitation.create", name), ask("roots.list", json!({})));
-    let (name, roots) = join(context.host().request(name), context.host().request(roots)).await;
-    let both: Result<(JsonText, JsonText), ToolFailure> = name.and_then(|name| Ok((name, roots?)));
-    Ok(match both {
+    Ok(match try_join(context.host().request(name), context.host().request(roots)).await {
         Ok((name, roots)) => ToolExecutionResult::success(format!("{name} {roots}")),
         Err(failure) => ToolExecutionResult::failure(failure.message),
     })
