@@ -122,6 +122,7 @@ async fn servers_of_both_eras_offer_what_they_have_beside_tools() {
     let everything = &members[1].1;
     assert!(everything.capabilities().as_str().contains("prompts"), "{}", everything.capabilities());
     let ask = |method: &str, params: JsonText| McpRequest {
+        session: "".into(),
         method: method.into(),
         params,
         tenant: "".into(),

@@ -91,6 +91,10 @@ impl Bridge {
         if request.method == "ping" {
             return Admitted::Answered(result(&request.id, &JsonText::object([])));
         }
+        if let Err(unreadable) = request.params.check_readable() {
+            let message = format!("what it asks {unreadable}");
+            return Admitted::Answered(error(&request.id, INVALID_REQUEST, &message));
+        }
         let capability = match self.capability(&request.method) {
             Ok(capability) => capability,
             Err(message) => return Admitted::Answered(error(&request.id, METHOD_NOT_FOUND, &message)),

@@ -52,6 +52,10 @@ fn complete(result: JsonText, wants_native: bool) -> InvokeResult {
         #[serde(borrow, default)]
         is_error: Option<&'a RawValue>,
     }
+    if let Err(unreadable) = result.check_readable() {
+        let message = format!("the tool ran, but its result {unreadable}");
+        return Err(ToolFailure::new(ErrorCode::ToolResultInvalid, message));
+    }
     let shape = serde_json::from_str::<Shape<'_>>(result.as_str()).ok();
     let Some(shape) = shape.filter(|_| result.as_str().starts_with('{')) else {
         return Err(broken("its result is no object".to_owned()));

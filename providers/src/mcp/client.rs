@@ -86,7 +86,8 @@ impl ToolProvider for McpClient {
     /// Dropping the future tells the server that the call is cancelled, and waits for nothing.
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
         Box::pin(async move {
-            let assigned = self.tenants.session(&context.execution().tenant).await?;
+            let execution = context.execution();
+            let assigned = self.tenants.session(&execution.tenant, &execution.session_id).await?;
             call::call(assigned.session(), invocation, context).await
         })
     }

@@ -41,6 +41,8 @@ pub enum McpIsolation {
     /// Each tenant has its own.
     #[default]
     Tenant,
+    /// Each session of a tenant has its own, for calls; what a server has beside tools is read from the shared one.
+    Session,
     /// Everybody shares one.
     Shared,
 }

@@ -3,6 +3,7 @@
 mod asker;
 mod attendance;
 mod board;
+mod conversations;
 mod count;
 mod message;
 mod pending;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use toolyard::{ErrorCode, JsonText, ToolFailure};
 
+use super::call::broken;
 use super::connection::{Asker, Refusal, RpcError};
 use super::hub::{McpFeatures, McpRefusal, McpRequest};
 use super::rounds::{self, Asked};
@@ -27,7 +28,7 @@ impl McpFeatures for Session {
                 return answer;
             }
             match tokio::time::timeout_at(request.deadline, self.relay(&request)).await {
-                Ok(answer) => answer.map_err(McpRefusal::from),
+                Ok(answer) => answer.map_err(McpRefusal::from).and_then(|answer| readable(&request.method, answer)),
                 Err(_elapsed) => {
                     let message = format!("the server did not answer `{}` in time", request.method);
                     Err(McpRefusal::Failed(ToolFailure::new(ErrorCode::DeadlineExceeded, message)))
@@ -37,11 +38,21 @@ impl McpFeatures for Session {
     }
 }
 
+/// Entries of lists stand for themselves, and are looked at one by one by whoever hands them on.
+fn readable(method: &str, answer: JsonText) -> Result<JsonText, McpRefusal> {
+    match answer.check_readable() {
+        Err(unreadable) if !method.ends_with("/list") => {
+            Err(McpRefusal::Failed(broken(format!("its answer to `{method}` {unreadable}"))))
+        }
+        _ => Ok(answer),
+    }
+}
+
 // === impl Session ===
 
 impl Session {
     async fn relay(&self, request: &McpRequest) -> Result<JsonText, Refusal> {
-        let asker = Arc::new(Asker::other(request.host.clone(), request.deadline));
+        let asker = Arc::new(Asker::other(request.host.clone(), [&request.tenant, &request.session], request.deadline));
         let name = match &*request.method {
             "prompts/get" => request.params.member("name"),
             "resources/read" => request.params.member("uri"),

@@ -38,6 +38,8 @@ pub struct McpRequest {
     pub params: JsonText,
     /// For which tenant; empty where there is none. Servers may keep sessions of different tenants apart.
     pub tenant: Arc<str>,
+    /// For which session of that tenant; empty where there is none.
+    pub session: Arc<str>,
     /// When the answer is of no use any more.
     pub deadline: Instant,
     /// Who answers what the server asks meanwhile; nobody where absent.

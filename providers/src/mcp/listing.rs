@@ -107,7 +107,11 @@ async fn page(session: &Session, cursor: Option<&str>) -> Result<JsonText, Refus
 impl Listing {
     /// Adds what the server sent of a tool, without the characters that nobody sees.
     fn add(&mut self, declared: &JsonText, rules: Rules) {
-        let stripped = invisible::stripped(declared);
+        let stripped = invisible::stripped(&declared.clone().with_whole_characters());
+        if let Err(unreadable) = stripped.json.check_readable() {
+            // Its page would be lost to everybody whom it is handed on to.
+            return self.reject(tool::name_of(declared), format!("its declaration {unreadable}"));
+        }
         let Ok(raw) = serde_json::from_str::<&RawValue>(stripped.json.as_str()) else { return };
         tool::read(raw, rules, self);
         if self.tools.len() == self.declared.len() {
@@ -133,4 +137,28 @@ fn failure(refusal: Refusal) -> ToolFailure {
 
 fn protocol(message: String) -> ToolFailure {
     ToolFailure::new(ErrorCode::ProviderProtocol, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_no_client_could_read_is_left_out_and_halves_of_characters_are_replaced() {
+        let nested = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let tool = |name: &str, more: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}},{more}}}"#);
+        let mut listing = Listing::default();
+        for declared in [
+            tool("deep", &format!(r#""_meta":{{"a":{}}}"#, nested(50_000))),
+            tool("huge", r#""_meta":{"a":1e999}"#),
+            tool("half", r#""description":"a\ud800b""#),
+        ] {
+            listing.add(&JsonText::parse(&declared).unwrap(), Rules::default());
+        }
+        let rejected: Vec<&str> = listing.remarks.rejected.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(rejected, ["deep", "huge"]);
+        assert_eq!(listing.tools.len(), 1);
+        let native = listing.tools[0].native.as_ref().unwrap();
+        assert!(native.as_str().contains(r"a\ufffdb") && listing.declared.len() == 1, "{native}");
+    }
 }

@@ -19,6 +19,7 @@ pub(super) struct Tenants {
     shared: Arc<Session>,
     /// Absent where everybody shares.
     dialer: Option<Dialer>,
+    is_per_session: bool,
     sessions: Sessions<TenantSession>,
 }
 
@@ -40,25 +41,30 @@ pub(super) enum Assigned {
 impl Tenants {
     pub(super) fn new(shared: Arc<Session>, dialer: Option<Dialer>) -> Self {
         let options = &shared.options;
-        let dialer = dialer.filter(|_| options.isolation == McpIsolation::Tenant);
+        let dialer = dialer.filter(|_| options.isolation != McpIsolation::Shared);
+        let is_per_session = options.isolation == McpIsolation::Session;
         let sessions = Sessions::new(options.max_sessions, options.session_idle());
-        Self { shared, dialer, sessions }
+        Self { shared, dialer, is_per_session, sessions }
     }
 
-    /// The tenant's session; opened where there is none.
+    /// The tenant's session, or that of the conversation; opened where there is none.
     ///
     /// # Errors
     /// It cannot be opened, or too many tenants have one.
-    pub(super) async fn session(&self, tenant: &str) -> Result<Assigned, ToolFailure> {
-        let Some(dialer) = self.dialer.as_ref().filter(|_| !tenant.is_empty()) else {
+    pub(super) async fn session(&self, tenant: &str, session_id: &str) -> Result<Assigned, ToolFailure> {
+        let own = if self.is_per_session { session_id } else { "" };
+        let is_own = !tenant.is_empty() || !own.is_empty();
+        let Some(dialer) = self.dialer.as_ref().filter(|_| is_own) else {
             return Ok(Assigned::Shared(Arc::clone(&self.shared)));
         };
+        let key = if own.is_empty() { tenant.to_owned() } else { format!("{tenant}\n{own}") };
         let open = || async {
-            let session = dialer.open(Some(tenant.into())).await.map_err(of_this_tenant)?;
+            let tenant = Some(tenant).filter(|tenant| !tenant.is_empty()).map(Arc::from);
+            let session = dialer.open(tenant).await.map_err(of_this_tenant)?;
             let listener = tokio::spawn(subscription::listen(Arc::clone(&session)));
             Ok(Arc::new(TenantSession { session, _listener: AbortOnDropHandle::new(listener) }))
         };
-        self.sessions.get(tenant, open).await.map(Assigned::Own)
+        self.sessions.get(&key, open).await.map(Assigned::Own)
     }
 
     /// Closes the sessions of all tenants.
@@ -85,7 +91,7 @@ impl McpFeatures for Tenants {
 
     fn request(&self, request: McpRequest) -> BoxFuture<'_, Result<JsonText, McpRefusal>> {
         Box::pin(async move {
-            let assigned = self.session(&request.tenant).await.map_err(McpRefusal::Failed)?;
+            let assigned = self.session(&request.tenant, "").await.map_err(McpRefusal::Failed)?;
             McpFeatures::request(assigned.session(), request).await
         })
     }

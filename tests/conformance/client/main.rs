@@ -126,6 +126,7 @@ async fn read_the_rest(features: &dyn McpFeatures, bot: &Arc<dyn HostPort>) {
 
 async fn ask(features: &dyn McpFeatures, bot: &Arc<dyn HostPort>, method: &str, params: Value) -> Value {
     let request = McpRequest {
+        session: "".into(),
         method: method.into(),
         params: JsonText::from(params),
         tenant: "".into(),

@@ -81,7 +81,9 @@ impl Program {
                 let (running, address) = Running::start(&mut native, FIXTURE)?;
                 return Ok(Self { address, _running: running, _upstream: None, _config: None });
             }
-            Fixture::StdioLegacy => (None, format!("command = {server:?}\nargs = [\"stdio\"]\nera = \"legacy\"\n")),
+            Fixture::StdioLegacy => {
+                (None, format!("command = {server:?}\nargs = [\"stdio\"]\nera = \"legacy\"\nisolation = \"session\"\n"))
+            }
             Fixture::HttpLegacy | Fixture::HttpModern => {
                 let (running, url) = Running::start(Command::new(&server).arg("http"), FIXTURE)?;
                 let era = if matches!(fixture, Fixture::HttpLegacy) { "legacy" } else { "modern" };

@@ -27,7 +27,7 @@ pub(in crate::mcp) struct Asker {
 /// On whose behalf a request is made.
 enum Behalf {
     Call { context: CallContext, caller: HostCaller },
-    Host(Arc<dyn HostPort>),
+    Host { host: Arc<dyn HostPort>, tenant: Arc<str>, session: Arc<str> },
     Nobody(Arc<dyn HostPort>),
 }
 
@@ -61,8 +61,16 @@ impl Asker {
         Self::new(Behalf::Call { context, caller }, deadline, idle)
     }
 
-    pub(in crate::mcp) fn other(host: Option<Arc<dyn HostPort>>, deadline: Instant) -> Self {
-        let behalf = host.map_or_else(|| Behalf::Nobody(Arc::new(NoHost)), Behalf::Host);
+    /// For a request of this tenant and session that is no call.
+    pub(in crate::mcp) fn other(
+        host: Option<Arc<dyn HostPort>>,
+        [tenant, session]: [&Arc<str>; 2],
+        deadline: Instant,
+    ) -> Self {
+        let behalf = match host {
+            Some(host) => Behalf::Host { host, tenant: Arc::clone(tenant), session: Arc::clone(session) },
+            None => Behalf::Nobody(Arc::new(NoHost)),
+        };
         Self::new(behalf, deadline, None)
     }
 
@@ -75,15 +83,27 @@ impl Asker {
     pub(in crate::mcp) fn context(&self) -> Option<&CallContext> {
         match &self.behalf {
             Behalf::Call { context, .. } => Some(context),
-            Behalf::Host(_) | Behalf::Nobody(_) => None,
+            Behalf::Host { .. } | Behalf::Nobody(_) => None,
         }
     }
 
     pub(in crate::mcp) fn caller(&self) -> Option<&HostCaller> {
         match &self.behalf {
             Behalf::Call { caller, .. } => Some(caller),
-            Behalf::Host(_) | Behalf::Nobody(_) => None,
+            Behalf::Host { .. } | Behalf::Nobody(_) => None,
         }
+    }
+
+    /// Tenant, session and stream, where there is a session or a stream.
+    pub(super) fn conversation(&self) -> Option<[String; 3]> {
+        let [tenant, session, stream] = match &self.behalf {
+            Behalf::Call { caller, .. } => {
+                [&*caller.context.tenant, &*caller.context.session_id, &*caller.context.stream_id]
+            }
+            Behalf::Host { tenant, session, .. } => [&**tenant, &**session, ""],
+            Behalf::Nobody(_) => return None,
+        };
+        (!session.is_empty() || !stream.is_empty()).then(|| [tenant, session, stream].map(str::to_owned))
     }
 
     /// Whether there is anybody to tell what the server says, and to answer what it asks.
@@ -95,7 +115,7 @@ impl Asker {
     pub(in crate::mcp) fn host(&self) -> &Arc<dyn HostPort> {
         match &self.behalf {
             Behalf::Call { context, .. } => context.host(),
-            Behalf::Host(host) | Behalf::Nobody(host) => host,
+            Behalf::Host { host, .. } | Behalf::Nobody(host) => host,
         }
     }
 

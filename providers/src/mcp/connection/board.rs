@@ -158,7 +158,11 @@ impl Board {
     }
 
     fn log(&self, params: &str, answering: Option<u64>) {
-        let Some(line) = json(params) else { return };
+        let line = json(params).map(JsonText::with_whole_characters).filter(|line| line.check_readable().is_ok());
+        let Some(line) = line else {
+            self.counts.logs.increment(1);
+            return;
+        };
         match self.asker(answering, Some(params)) {
             Some(asker) => self.mail(&asker, Mail::Log(line)),
             None => self.tell(McpEventKind::Log { params: line }),

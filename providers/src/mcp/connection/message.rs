@@ -113,7 +113,7 @@ impl<'a> Members<'a> {
                 Some(id) => Message::Request(ServerRequest {
                     id: id.into(),
                     method: method.into_owned(),
-                    params: self.params.map_or_else(|| JsonText::object([]), JsonText::from),
+                    params: self.params.map_or_else(|| JsonText::object([]), whole),
                 }),
             };
         }
@@ -123,12 +123,17 @@ impl<'a> Members<'a> {
         };
         match (self.result, error) {
             (_, Some(error)) => Message::Reply { id, reply: Reply::Error(error) },
-            (Some(result), None) => Message::Reply { id, reply: Reply::Result(result.into()) },
+            (Some(result), None) => Message::Reply { id, reply: Reply::Result(whole(result)) },
             // A line of somebody's log may have an id too.
             (None, None) if self.jsonrpc.is_none() => Message::Noise,
             (None, None) => Message::BrokenReply { id, why: "it has neither a result nor an error".to_owned() },
         }
     }
+}
+
+/// Halves of characters, which most parsers refuse, are replaced.
+fn whole(raw: &RawValue) -> JsonText {
+    JsonText::from(raw).with_whole_characters()
 }
 
 /// Ids are numbers here; servers that give them back as text mean the same.
@@ -154,12 +159,17 @@ impl RpcError {
         let fields: Option<Fields<'_>> = serde_json::from_str(raw.get()).ok();
         let code = fields.as_ref().and_then(|fields| fields.code?.get().parse().ok());
         let message = fields.as_ref().and_then(|fields| JsonText::from(fields.message?).text());
-        Self {
-            code: code.unwrap_or(INTERNAL),
-            message: message.unwrap_or_else(|| "the server gave no reason".to_owned()),
-            data: fields.and_then(|fields| fields.data.map(JsonText::from)),
-            raw: raw.into(),
+        let (code, message) =
+            (code.unwrap_or(INTERNAL), message.unwrap_or_else(|| "the server gave no reason".to_owned()));
+        let raw = whole(raw);
+        let data = fields.and_then(|fields| fields.data.map(whole));
+        if raw.check_readable().is_err() {
+            // What nobody could read is no reason to lose the rest.
+            let parts =
+                [("code", JsonText::from(serde_json::Value::from(code))), ("message", JsonText::string(&message))];
+            return Self { code, message, data: None, raw: JsonText::object(parts) };
         }
+        Self { code, message, data, raw }
     }
 }
 
@@ -206,6 +216,17 @@ mod tests {
         ] {
             assert_eq!(read_one(message.as_bytes()), expected, "{message}");
         }
+    }
+
+    #[test]
+    fn what_others_could_not_read_is_left_out_of_errors_and_halves_of_characters_are_replaced() {
+        let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+        let error = format!(r#"{{"id":7,"error":{{"code":-5,"message":"no","data":{deep}}}}}"#);
+        read(error.as_bytes(), |message| {
+            let Message::Reply { reply: Reply::Error(error), .. } = message else { panic!("{message:?}") };
+            assert_eq!((error.raw.as_str(), error.data), (r#"{"code":-5,"message":"no"}"#, None));
+        });
+        assert_eq!(read_one(br#"{"jsonrpc":"2.0","id":7,"result":"a\ud800b"}"#), r#"7="a\ufffdb";"#);
     }
 
     #[test]

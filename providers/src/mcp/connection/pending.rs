@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use toolyard::{CallHold, ToolExecutionContext};
+use toolyard::CallHold;
 
 use super::asker::Asker;
+use super::conversations::Conversations;
 use super::message::Reply;
 use crate::mcp::transport::Failed;
 
@@ -47,6 +48,7 @@ struct Table {
     last: u64,
     waiting: HashMap<u64, Waiting>,
     given_up: HashMap<u64, GivenUp>,
+    conversations: Conversations,
     /// Why the connection has ended.
     ended: Option<Arc<str>>,
 }
@@ -60,8 +62,6 @@ struct Waiting {
 #[derive(Debug)]
 struct GivenUp {
     since: Instant,
-    /// Whose call it was; the server may still ask something for it.
-    context: Option<Arc<ToolExecutionContext>>,
     /// Its tool may still run, so its place among the calls in flight is still taken.
     _hold: Option<CallHold>,
 }
@@ -78,6 +78,9 @@ impl Pending {
         let mut table = self.table();
         if let Some(reason) = &table.ended {
             return Err(Arc::clone(reason));
+        }
+        if let Some(asker) = &asker {
+            table.conversations.heard(asker);
         }
         table.last += 1;
         let id = table.last;
@@ -116,13 +119,13 @@ impl Pending {
     /// it was still waiting, so that the server has to be told.
     pub(super) fn give_up(&self, id: u64, hold: Option<CallHold>) -> bool {
         let mut table = self.table();
-        let Some(waiting) = table.waiting.remove(&id) else { return false };
+        if table.waiting.remove(&id).is_none() {
+            return false;
+        }
         if table.ended.is_some() {
             return false;
         }
-        let caller = waiting.asker.as_deref().and_then(Asker::caller);
-        let context = caller.map(|caller| Arc::clone(&caller.context));
-        table.given_up.insert(id, GivenUp { since: Instant::now(), context, _hold: hold });
+        table.given_up.insert(id, GivenUp { since: Instant::now(), _hold: hold });
         drop(table);
         self.gave_up.notify_one();
         true
@@ -133,19 +136,14 @@ impl Pending {
         self.table().waiting.get(&id)?.asker.clone().filter(|asker| asker.listens())
     }
 
-    /// The only one who waits, if there is just one, and nobody else's call was given up a moment ago: what the server says
-    /// may belong to that one, and must not reach another conversation.
+    /// The only one who waits, if there is just one, and nobody else has used the connection for a long time: a server may ask
+    /// something for a call that has ended, and it must not reach another conversation.
     pub(super) fn only_asker(&self) -> Option<Arc<Asker>> {
         let table = self.table();
         let askers = table.waiting.values().filter_map(|waiting| waiting.asker.as_ref());
         let mut askers = askers.filter(|asker| asker.listens());
         let only = askers.next()?;
-        let is_own = |given_up: &GivenUp| match (&given_up.context, only.caller()) {
-            (None, _) => true,
-            (Some(theirs), Some(caller)) => is_same_conversation(theirs, &caller.context),
-            (Some(_), None) => false,
-        };
-        let is_only = askers.next().is_none() && table.given_up.values().all(is_own);
+        let is_only = askers.next().is_none() && table.conversations.is_one();
         is_only.then(|| Arc::clone(only))
     }
 
@@ -200,9 +198,4 @@ impl Pending {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Without a session, conversations cannot be told apart, and whoever has none is one.
-fn is_same_conversation(a: &ToolExecutionContext, b: &ToolExecutionContext) -> bool {
-    (&a.tenant, &a.session_id, &a.stream_id) == (&b.tenant, &b.session_id, &b.stream_id)
 }

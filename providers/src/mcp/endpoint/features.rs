@@ -40,7 +40,8 @@ pub(super) fn has(features: &dyn McpFeatures, path: &[&str]) -> bool {
 /// A request in the name of this client.
 pub(super) fn ask(method: &str, params: JsonText, peer: &Peer, host: Option<Arc<dyn HostPort>>) -> McpRequest {
     let (method, tenant) = (method.into(), Arc::clone(&peer.tenant));
-    McpRequest { method, params, tenant, deadline: Instant::now() + ASK_TIME, host }
+    let session = peer.context.session_id.as_str().into();
+    McpRequest { method, params, tenant, session, deadline: Instant::now() + ASK_TIME, host }
 }
 
 /// Asks one server. It has [`ASK_TIME`].
@@ -89,7 +90,8 @@ async fn list(
         let params = JsonText::object(cursor.clone().map(|cursor| ("cursor", cursor)));
         let page = request(features, ask(method, params, peer, None)).await?;
         let listed = page.member(key).and_then(|list| list.to::<Vec<JsonText>>().ok()).unwrap_or_default();
-        entries.extend(listed);
+        // One that no client can read would cost it the whole page.
+        entries.extend(listed.into_iter().filter(|entry| entry.check_readable().is_ok()));
         let next = page.member("nextCursor").filter(|next| next.as_str().starts_with('"'));
         if next.is_none() || next == cursor || entries.len() >= MAX_ENTRIES {
             break;

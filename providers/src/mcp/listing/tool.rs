@@ -12,6 +12,11 @@ use crate::mcp::mirror;
 /// Characters of a name that are shown where there is something wrong with its tool.
 const SHOWN: usize = 100;
 
+/// The name of a tool of which nothing else may be readable.
+pub(super) fn name_of(declared: &JsonText) -> String {
+    declared.member("name").and_then(|name| name.text()).unwrap_or_default()
+}
+
 /// Reads one tool into the listing: among the tools, or among those that are left out.
 pub(super) fn read(raw: &RawValue, rules: Rules, listing: &mut Listing) {
     let members: Result<HashMap<String, &RawValue>, _> = serde_json::from_str(raw.get());
@@ -100,7 +105,7 @@ fn value(members: &HashMap<String, &RawValue>, key: &str) -> Option<Value> {
 // === impl Listing ===
 
 impl Listing {
-    fn reject(&mut self, name: String, reason: String) {
+    pub(super) fn reject(&mut self, name: String, reason: String) {
         let name = if name.is_empty() { "(no name)".to_owned() } else { name.chars().take(SHOWN).collect() };
         self.remarks.rejected.push(RejectedTool { name, reason });
     }

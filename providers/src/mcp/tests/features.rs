@@ -17,6 +17,7 @@ fn request(method: &str, params: &str) -> McpRequest {
     McpRequest {
         method: method.into(),
         params: JsonText::parse(params).unwrap(),
+        session: "".into(),
         tenant: "".into(),
         deadline: Instant::now() + Duration::from_secs(5),
         host: None,
