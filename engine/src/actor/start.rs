@@ -75,6 +75,7 @@ async fn list(
         let remarks = handle.invoker.remarks();
         listing.rejected.splice(0..0, remarks.rejected);
         listing.warnings.splice(0..0, remarks.warnings);
+        listing.shorten();
         Ok(listing)
     })
     .await

@@ -34,6 +34,9 @@ pub(crate) struct PreparedTool {
     pub(crate) handle: Arc<ProviderHandle>,
 }
 
+/// Faults of one listing that are told, of each kind.
+const MAX_TOLD: usize = 100;
+
 /// A tool that is left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RejectedTool {
@@ -112,6 +115,20 @@ pub(crate) fn prepare(
 // === impl Listing ===
 
 impl Listing {
+    /// Leaves out what nobody would read: a listing may have a fault for each of a hundred thousand tools.
+    pub(crate) fn shorten(&mut self) {
+        if let Some(more) = self.rejected.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
+            self.rejected.truncate(MAX_TOLD);
+            let reason = "they are left out, too; only the first ones are named".to_owned();
+            self.rejected.push(RejectedTool { name: format!("({more} more)"), reason });
+        }
+        if let Some(more) = self.warnings.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
+            self.warnings.truncate(MAX_TOLD);
+            let message = "only the first remarks are given".to_owned();
+            self.warnings.push(ToolWarning { name: format!("({more} more)"), message });
+        }
+    }
+
     fn warn(&mut self, spec: &ToolSpec, warnings: Vec<String>) {
         let warnings = warnings.into_iter().map(|message| ToolWarning { name: spec.name.to_string(), message });
         self.warnings.extend(warnings);

@@ -21,6 +21,12 @@ const WAITING: usize = 64;
 /// Time for the last lines to be written.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// What came on one line.
+enum Input {
+    Line(Vec<u8>),
+    TooLong,
+}
+
 /// One client.
 struct Client {
     shared: Arc<Shared>,
@@ -48,7 +54,8 @@ pub(super) async fn serve(shared: &Arc<Shared>) {
     loop {
         tokio::select! {
             line = input.recv() => match line {
-                Some(line) => client.receive(&line).await,
+                Some(Input::Line(line)) => client.receive(&line).await,
+                Some(Input::TooLong) => client.refuse_long(max_bytes).await,
                 None => break,
             },
             Some(_) = client.running.join_next() => {}
@@ -61,7 +68,8 @@ pub(super) async fn serve(shared: &Arc<Shared>) {
     drop(tokio::time::timeout(LINGER, all_written).await);
 }
 
-fn read_lines(input: impl Read, max_bytes: usize, lines: &mpsc::Sender<Vec<u8>>) {
+/// A line that is too long is passed over, and those after it are read.
+fn read_lines(input: impl Read, max_bytes: usize, lines: &mpsc::Sender<Input>) {
     let mut input = BufReader::new(input);
     loop {
         let mut line = Vec::new();
@@ -70,11 +78,13 @@ fn read_lines(input: impl Read, max_bytes: usize, lines: &mpsc::Sender<Vec<u8>>)
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        if line.len() > max_bytes && !line.ends_with(b"\n") {
-            tracing::warn!(max_bytes, "a line of standard input is too long; the input is not read any further");
+        let is_long = line.len() > max_bytes && !line.ends_with(b"\n");
+        if is_long && input.skip_until(b'\n').is_err() {
             return;
         }
-        if line.iter().any(|byte| !byte.is_ascii_whitespace()) && lines.blocking_send(line).is_err() {
+        let is_blank = line.iter().all(u8::is_ascii_whitespace);
+        let read = if is_long { Input::TooLong } else { Input::Line(line) };
+        if (is_long || !is_blank) && lines.blocking_send(read).is_err() {
             return;
         }
     }
@@ -117,6 +127,13 @@ impl Client {
                 self.outlet.send(response(&id, &Err(error))).await;
             }
         }
+    }
+
+    /// Whose request it was cannot be told.
+    async fn refuse_long(&self, max_bytes: usize) {
+        let message = format!("a message may have at most {max_bytes} bytes on its line");
+        let refused = Err(RpcError::new(RpcError::INVALID_REQUEST, message));
+        self.outlet.send(response(&super::headers::id_or_null(None), &refused)).await;
     }
 
     fn notified(&self, notification: &Notification) {
@@ -180,5 +197,24 @@ impl Client {
     async fn leave(mut self) {
         self.shared.end(&self.session);
         self.running.shutdown().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_costs_itself_alone() {
+        let (lines, mut read) = mpsc::channel(9);
+        read_lines(&b"12345678\n\n123456789\n0123456789\nabc\nlast"[..], 8, &lines);
+        let mut seen = Vec::new();
+        while let Ok(input) = read.try_recv() {
+            seen.push(match input {
+                Input::Line(line) => String::from_utf8(line).unwrap(),
+                Input::TooLong => "-".to_owned(),
+            });
+        }
+        assert_eq!(seen, ["12345678\n", "-", "-", "abc\n", "last"]);
     }
 }
