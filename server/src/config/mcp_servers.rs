@@ -10,7 +10,8 @@ use super::mcp::{COMMAND_KEY, ENV_KEY, EnvKeys, HttpKeys, URL_KEY};
 use super::provider::{ProviderConfig, ProviderKindConfig};
 
 const SERVERS_KEY: &str = "mcpServers";
-const KEYS: [&str; 9] = ["command", "args", "env", "cwd", "url", "type", "headers", "disabled", "timeout"];
+const KEYS: [&str; 10] =
+    ["command", "args", "env", "cwd", "url", "type", "headers", "disabled", "timeout", "allow_private"];
 
 /// The servers of a file that are not disabled, in its order.
 ///
