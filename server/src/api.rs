@@ -145,7 +145,7 @@ async fn only_with_room(State(room): State<Arc<Semaphore>>, request: Request, ne
 }
 
 /// Ctrl-C or SIGTERM.
-async fn stop_signal() {
+pub(crate) async fn stop_signal() {
     let terminate = async {
         match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
             Ok(mut signal) => signal.recv().await,

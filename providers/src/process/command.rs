@@ -57,8 +57,8 @@ pub struct CommandSpec {
     /// Its working directory; the daemon's where absent.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// How much of the machine it may take. Where present, if only as `{}`, it runs in cgroups of its own where the system
-    /// has any, so that nothing that it started outlives it, and cannot gain rights.
+    /// How much of the machine it may take. Where present, if only as `{}`, it cannot gain rights. Where the system has
+    /// cgroups, it runs in some of its own in any case, so that nothing that it started outlives it.
     #[serde(default)]
     pub limits: Option<ProcessLimits>,
     /// The user that it runs as, which only a daemon that is root can choose. Has the same effect as `limits = {}`, too.

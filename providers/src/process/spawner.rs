@@ -99,7 +99,8 @@ fn start(
         return Ok(Started { group: Group::new(&child, None), child });
     };
     let limits = spec.limits.unwrap_or_default().effective();
-    let cgroup = warden.filter(|_| spec.is_confined()).map(|warden| warden.cgroup(limits));
+    // Every child, not only those with limits: what it starts must not outlive it.
+    let cgroup = warden.map(|warden| warden.cgroup(limits));
     let folders = cgroup.as_ref().map(Cgroup::folders).unwrap_or_default();
     let remaining = cgroup.as_ref().map_or(limits, Cgroup::remaining_limits);
     if remaining.processes.is_some() && spec.run_as.is_none() && rustix::process::geteuid().is_root() {

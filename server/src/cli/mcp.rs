@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{CliError, ConfigArgs};
+use crate::api::stop_signal;
 use crate::app::App;
 use crate::telemetry::log_to_stderr;
 
@@ -21,7 +22,7 @@ pub(super) struct Mcp {
 // === impl Mcp ===
 
 impl Mcp {
-    /// Ends when the input does. Nothing but the protocol is written to standard output.
+    /// Ends when the input does, or at SIGTERM or Ctrl-C. Nothing but the protocol is written to standard output.
     pub(super) async fn run(self) -> Result<(), CliError> {
         log_to_stderr(Some("warn"));
         let mut config = self.config.read()?;
@@ -29,7 +30,10 @@ impl Mcp {
         let app = App::start(config).await?;
         app.registry.wait_started(START).await;
         if let Some(endpoint) = &app.endpoint {
-            endpoint.serve_stdio().await;
+            tokio::select! {
+                () = endpoint.serve_stdio() => {}
+                () = stop_signal() => {}
+            }
         }
         app.close(Duration::ZERO).await;
         Ok(())
