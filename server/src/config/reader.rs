@@ -175,11 +175,8 @@ impl Reader<'_> {
                 let keys: Option<HttpKeys> = self.table(section, own, others);
                 keys.zip(options).map(|(keys, options)| keys.config(options))
             }
-            (false, false) => {
-                self.error(own.span(), section, "missing key `command`, for a child process, or `url`".to_owned());
-                None
-            }
-            (true, false) => {
+            // What is missing is told as the missing key of a child.
+            (_, false) => {
                 let (env, own) = split(own, &[ENV_KEY]);
                 let env: Option<EnvKeys> = self.section(section, env);
                 let command: Option<CommandSpec> = self.table(section, own, others);

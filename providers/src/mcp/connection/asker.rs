@@ -24,6 +24,9 @@ pub(in crate::mcp) struct Asker {
     pub(super) mailed: Notify,
 }
 
+/// Tenant, session and stream.
+pub(super) type Conversation = [String; 3];
+
 /// On whose behalf a request is made.
 enum Behalf {
     Call { context: CallContext, caller: HostCaller },
@@ -94,8 +97,8 @@ impl Asker {
         }
     }
 
-    /// Tenant, session and stream, where there is a session or a stream.
-    pub(super) fn conversation(&self) -> Option<[String; 3]> {
+    /// The conversation that it is part of. Those without a session are one, for nothing tells them apart.
+    pub(super) fn conversation(&self) -> Option<Conversation> {
         let [tenant, session, stream] = match &self.behalf {
             Behalf::Call { caller, .. } => {
                 [&*caller.context.tenant, &*caller.context.session_id, &*caller.context.stream_id]
@@ -103,7 +106,7 @@ impl Asker {
             Behalf::Host { tenant, session, .. } => [&**tenant, &**session, ""],
             Behalf::Nobody(_) => return None,
         };
-        (!session.is_empty() || !stream.is_empty()).then(|| [tenant, session, stream].map(str::to_owned))
+        Some([tenant, session, stream].map(str::to_owned))
     }
 
     /// Whether there is anybody to tell what the server says, and to answer what it asks.

@@ -79,9 +79,6 @@ impl Pending {
         if let Some(reason) = &table.ended {
             return Err(Arc::clone(reason));
         }
-        if let Some(asker) = &asker {
-            table.conversations.heard(asker);
-        }
         table.last += 1;
         let id = table.last;
         table.waiting.insert(id, Waiting { answer, asker });
@@ -119,8 +116,9 @@ impl Pending {
     /// it was still waiting, so that the server has to be told.
     pub(super) fn give_up(&self, id: u64, hold: Option<CallHold>) -> bool {
         let mut table = self.table();
-        if table.waiting.remove(&id).is_none() {
-            return false;
+        let Some(waiting) = table.waiting.remove(&id) else { return false };
+        if let Some(asker) = &waiting.asker {
+            table.conversations.gave_up(asker);
         }
         if table.ended.is_some() {
             return false;
@@ -136,14 +134,14 @@ impl Pending {
         self.table().waiting.get(&id)?.asker.clone().filter(|asker| asker.listens())
     }
 
-    /// The only one who waits, if there is just one, and nobody else has used the connection for a long time: a server may ask
-    /// something for a call that has ended, and it must not reach another conversation.
+    /// The only one who waits, if there is just one, and no call of another conversation was given up of late: a server may ask
+    /// something for that one, and it must not reach anybody else.
     pub(super) fn only_asker(&self) -> Option<Arc<Asker>> {
         let table = self.table();
         let askers = table.waiting.values().filter_map(|waiting| waiting.asker.as_ref());
         let mut askers = askers.filter(|asker| asker.listens());
         let only = askers.next()?;
-        let is_only = askers.next().is_none() && table.conversations.is_one();
+        let is_only = askers.next().is_none() && table.conversations.is_sure_of(only);
         is_only.then(|| Arc::clone(only))
     }
 
