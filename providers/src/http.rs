@@ -23,7 +23,7 @@ use toolyard::ProviderKind;
 pub use allow::{AllowRule, AllowRuleError};
 pub use client::install_crypto_provider;
 #[cfg(feature = "mcp")]
-pub(crate) use client::{Clients, cause, innermost};
+pub(crate) use client::{Clients, cause, connection_failure};
 pub(crate) use connector::SECRET;
 pub use connector::{HttpConfig, HttpConnector};
 pub use document::{DocumentError, DocumentErrors, DocumentFormat, HttpPlugin, check_document};

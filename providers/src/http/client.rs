@@ -213,7 +213,8 @@ fn refusal(refused: &Refused, redirected: bool) -> SendError {
     SendError::Provider(ToolFailure::not_sent(ErrorCode::PolicyDenied, refused.to_string()))
 }
 
-fn connection_failure(error: &reqwest::Error, url: &Url, redirected: bool) -> ToolFailure {
+/// That the connection could not be opened, or broke.
+pub(crate) fn connection_failure(error: &reqwest::Error, url: &Url, redirected: bool) -> ToolFailure {
     let place = format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0));
     if error.is_connect() {
         let why = if error.is_timeout() { "it does not answer".to_owned() } else { innermost(error) };
@@ -231,7 +232,7 @@ pub(crate) fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) ->
 }
 
 /// What went wrong in the end; the outer errors say where, with the address and whatever is in it.
-pub(crate) fn innermost(error: &reqwest::Error) -> String {
+fn innermost(error: &reqwest::Error) -> String {
     match chain(error).last() {
         Some(last) if !last.is::<reqwest::Error>() => last.to_string(),
         _ => "the request failed".to_owned(),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Method, Response, StatusCode};
-use toolyard::{ErrorCode, Sent, ToolFailure};
+use toolyard::{ErrorCode, ToolFailure};
 use url::Url;
 
 use super::auth::Auth;
 use super::config::McpHttpConfig;
-use crate::http::{Clients, Guard, Refused, Resolver, cause, innermost, install_crypto_provider};
+use crate::http::{Clients, Guard, Refused, Resolver, cause, connection_failure, install_crypto_provider};
 
 const MAX_REDIRECTS: usize = 5;
 /// Idle connections that are kept: calls are not throttled here, so there may be many.
@@ -170,18 +170,6 @@ pub(in crate::mcp) fn refusal(refused: &Refused) -> ToolFailure {
         Refused::Scheme(_) | Refused::Credentials | Refused::NoHost | Refused::Metadata(_) => "",
     };
     ToolFailure::not_sent(ErrorCode::PolicyDenied, format!("{refused}{hint}"))
-}
-
-fn connection_failure(error: &reqwest::Error, url: &Url, redirected: bool) -> ToolFailure {
-    let place = format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0));
-    if error.is_connect() {
-        let why = if error.is_timeout() { "it does not answer".to_owned() } else { innermost(error) };
-        let mut failure = ToolFailure::not_sent(ErrorCode::ProviderDown, format!("{place} cannot be reached: {why}"));
-        failure.sent = if redirected { Sent::Yes } else { Sent::No };
-        return failure;
-    }
-    let message = format!("the connection to {place} broke, and the outcome is unknown: {}", innermost(error));
-    ToolFailure::new(ErrorCode::ProviderCrashed, message)
 }
 
 // === impl Secrets ===
