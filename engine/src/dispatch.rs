@@ -42,7 +42,11 @@ pub(crate) async fn dispatch(
 ) -> BatchOutcome {
     let started = Instant::now();
     let _drain = engine.tracker.token();
-    let plan = plan::plan(engine, batch, control, events, started);
+    let session = match &batch.session {
+        Some(key) => Some(engine.sessions.open(key, started).await),
+        None => None,
+    };
+    let plan = plan::plan(engine, batch, session, control, events, started);
     let settled = run::run(engine, &plan.running).await;
     let outcome = collect::collect(engine, plan, settled);
     engine.metrics.record_batch(started.elapsed());

@@ -6,21 +6,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
 use crate::metrics::{EngineMetrics, ToolLabels};
+use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
+use crate::session::{SessionStore, Sessions};
 
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
     pub(crate) table: ArcSwap<RoutingTable>,
     /// The generation of the table, for whoever waits for a change.
     pub(crate) published: watch::Sender<u64>,
+    pub(crate) policy: ArcSwap<Policy>,
+    pub(crate) sessions: Sessions,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -46,10 +51,12 @@ pub(crate) struct Reservation {
 // === impl Engine ===
 
 impl Engine {
-    pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>) -> Self {
+    pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>, store: Option<Arc<dyn SessionStore>>) -> Self {
         Self {
             table: ArcSwap::default(),
             published: watch::Sender::new(0),
+            policy: ArcSwap::default(),
+            sessions: Sessions::new(limits.max_sessions, limits.session_ttl, store),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
@@ -66,6 +73,7 @@ impl Engine {
     /// Hands what calls have counted over to the recorder, and drops results whose time is over.
     pub(crate) fn publish_metrics(&self) {
         self.kept.purge();
+        self.sessions.purge(Instant::now());
         self.metrics.publish();
         self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }

@@ -1,19 +1,27 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
-//! provider up -> not withheld -> availability -> actor -> arguments. Listing uses the same gates but the last.
+//! provider up -> not withheld -> allowed (role, rules, scene, platform, stage) -> loaded -> availability -> actor ->
+//! arguments -> effect and taint. Listing uses the same gates but those on arguments.
 
 mod actor;
+mod allowed;
 mod arguments;
 mod availability;
+mod caller;
+mod effect;
+mod loaded;
 mod provider;
 mod withheld;
 
 use std::sync::Arc;
 
-use crate::call::{Arguments, CallPolicy, ToolCall, ToolExecutionContext};
+use crate::call::{Arguments, CallPolicy, ToolCall};
 use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
+
+pub(crate) use caller::Caller;
+pub use effect::AskReason;
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,33 +34,56 @@ pub(crate) struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     Batch,
+    Turn,
     Name,
     Provider,
     Withheld,
+    Allowed,
+    Loaded,
     Availability,
     Actor,
     Arguments,
+    Effect,
     InFlight,
 }
 
-/// Whether the tool can be shown to a model in this context.
-pub(crate) fn may_list(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
-    provider::check(tool, context.locale)?;
-    withheld::check(tool, context.locale)?;
-    availability::check(tool, context)?;
-    actor::check(tool, context)
+/// What the gates found out about a call that they let pass.
+pub(crate) struct Admission {
+    pub(crate) arguments: Arguments,
+    pub(crate) repairs: Vec<Repair>,
+    /// Why a person has to agree first, if so.
+    pub(crate) ask: Option<AskReason>,
+}
+
+/// Whether the tool can be shown to whoever calls.
+pub(crate) fn may_list(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
+    before_arguments(tool, caller)?;
+    loaded::may_list(tool, caller)?;
+    effect::may_list(tool, caller)
 }
 
 /// Whether the call may run, and with which arguments.
 pub(crate) fn admit(
     tool: &Arc<PreparedTool>,
     call: &ToolCall,
-    context: &ToolExecutionContext,
+    caller: &Caller<'_>,
     policy: &CallPolicy,
     limits: &Limits,
-) -> Result<(Arguments, Vec<Repair>), Refusal> {
-    may_list(tool, context)?;
-    arguments::check(tool, call, policy, limits)
+) -> Result<Admission, Refusal> {
+    before_arguments(tool, caller)?;
+    let (arguments, repairs) = arguments::check(tool, call, policy, limits)?;
+    let ask = effect::check(tool, caller)?;
+    Ok(Admission { arguments, repairs, ask })
+}
+
+fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
+    let locale = caller.context.locale;
+    provider::check(tool, locale)?;
+    withheld::check(tool, locale)?;
+    allowed::check(tool, caller)?;
+    loaded::check(tool, caller)?;
+    availability::check(tool, caller.context)?;
+    actor::check(tool, caller.context)
 }
 
 // === impl Gate ===
@@ -61,12 +92,16 @@ impl Gate {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Batch => "batch",
+            Self::Turn => "turn",
             Self::Name => "name",
             Self::Provider => "provider",
             Self::Withheld => "withheld",
+            Self::Allowed => "allowed",
+            Self::Loaded => "loaded",
             Self::Availability => "availability",
             Self::Actor => "actor",
             Self::Arguments => "arguments",
+            Self::Effect => "effect",
             Self::InFlight => "in_flight",
         }
     }

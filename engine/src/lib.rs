@@ -36,10 +36,12 @@ mod isolate;
 mod json;
 mod limits;
 mod metrics;
+mod policy;
 mod provider;
 mod registry;
 mod result;
 mod schema;
+mod session;
 mod short_hash;
 mod text;
 mod tool;
@@ -56,18 +58,24 @@ pub use dialect::{
 };
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
+pub use gate::AskReason;
 pub use history::{
     HistoryError, HistoryForm, HistoryOptions, HistoryProblem, HistoryReport, ProblemKind, check_history,
 };
 pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+pub use policy::{
+    ApprovalMode, ApprovalPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy, EffectRules,
+    Policy, SceneRule, ToolNames, Undiscovered,
+};
 pub use provider::{
     Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,
     ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{
-    ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolRegistry, ToolWarning, UnavailableTool,
+    ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery, ToolRegistry, ToolWarning,
+    UnavailableTool,
 };
 pub use result::{
     BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,
@@ -79,11 +87,15 @@ pub use schema::{
     ArgumentSchema, Loss, Normalised, Projection, SchemaError, SchemaTarget, normalise as normalise_schema,
     project as project_schema, project_strict, strict_compatible, strip_titles,
 };
+pub use session::{
+    LoadedSet, MemoryStore, ReceivedMessage, SessionControl, SessionProfile, SessionRecord, SessionState, SessionStore,
+    SessionUnknown, StoreError, TurnRecord, TurnStart,
+};
 pub use tool::{
-    ActionsError, DeclaredText, Effect, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool, LocalText,
-    LocalTime, LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition, SOURCE_MESSAGE_PARAMETER,
-    SourceMessageError, SummaryError, ToolAnnotation, ToolDef, ToolFlags, ToolIcon, ToolId, ToolParam, ToolParamType,
-    ToolParameterInfo, ToolSpec, ToolText, UnknownParamType, Visibility, actions, check_source_message, check_summary,
-    check_tool_name, import_definitions, legacy_action, local_time_parameter, model_name, parameter_text,
-    parameters_schema, parse_local, with_source_message,
+    ActionsError, ChatScope, DeclaredText, Effect, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool,
+    LocalText, LocalTime, LocalTimeError, NameError, NameForm, ParameterError, RejectedDefinition,
+    SOURCE_MESSAGE_PARAMETER, SourceMessageError, SummaryError, ToolAnnotation, ToolDef, ToolFlags, ToolIcon, ToolId,
+    ToolParam, ToolParamType, ToolParameterInfo, ToolScope, ToolSpec, ToolText, UnknownParamType, Visibility, actions,
+    check_source_message, check_summary, check_tool_name, import_definitions, legacy_action, local_time_parameter,
+    model_name, parameter_text, parameters_schema, parse_local, with_source_message,
 };

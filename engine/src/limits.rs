@@ -37,6 +37,11 @@ pub struct Limits {
     pub max_tools_per_provider: usize,
     /// Tools that have a label of their own in the metrics; those beyond share `_other`. Default 5,000.
     pub max_tool_labels: usize,
+    /// Sessions in memory; when there are more, those that were idle longest go, into the store where there is one.
+    /// Default 100,000.
+    pub max_sessions: usize,
+    /// How long a session that nobody uses stays in memory. Default 24 h.
+    pub session_ttl: Duration,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -62,6 +67,8 @@ impl Default for Limits {
             in_place_budget: Duration::from_micros(4),
             max_tools_per_provider: 10_000,
             max_tool_labels: 5_000,
+            max_sessions: 100_000,
+            session_ttl: Duration::from_secs(24 * 3600),
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

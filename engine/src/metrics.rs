@@ -39,6 +39,7 @@ const FAILURES_TOTAL: &str = "toolyard_call_failures_total";
 const REFUSALS_TOTAL: &str = "toolyard_call_refusals_total";
 const CALLS_IN_FLIGHT: &str = "toolyard_calls_in_flight";
 const MAILBOX_DEPTH: &str = "toolyard_mailbox_depth";
+const SESSIONS: &str = "toolyard_sessions";
 const PROVIDER_UP: &str = "toolyard_provider_up";
 const BREAKER_OPEN: &str = "toolyard_provider_breaker_open";
 const PROVIDER_STARTS: &str = "toolyard_provider_starts_total";
@@ -57,6 +58,7 @@ pub fn describe_metrics() {
     describe_counter!(REFUSALS_TOTAL, Unit::Count, "Calls refused before they ran, by gate and code.");
     describe_gauge!(CALLS_IN_FLIGHT, Unit::Count, "Calls in flight by provider.");
     describe_gauge!(MAILBOX_DEPTH, Unit::Count, "Messages that wait at an actor.");
+    describe_gauge!(SESSIONS, Unit::Count, "Sessions in memory.");
     describe_gauge!(PROVIDER_UP, Unit::Count, "1 when the provider takes calls, else 0.");
     describe_gauge!(
         BREAKER_OPEN,
@@ -133,6 +135,10 @@ pub(crate) fn up_gauge(provider: &Arc<str>) -> Gauge {
 
 pub(crate) fn breaker_gauge(provider: &Arc<str>) -> Gauge {
     gauge!(BREAKER_OPEN, "provider" => shared(provider))
+}
+
+pub(crate) fn sessions_gauge() -> Gauge {
+    gauge!(SESSIONS)
 }
 
 pub(crate) fn mailbox_gauge(actor: &'static str) -> Gauge {

@@ -6,6 +6,7 @@ mod handle;
 mod nearest;
 mod permits;
 mod prepared;
+mod query;
 mod status;
 mod table;
 
@@ -24,8 +25,10 @@ use crate::engine::Engine;
 use crate::gate;
 use crate::limits::Limits;
 use crate::metrics;
+use crate::policy::Policy;
 use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Standing, ToolProvider};
 use crate::result::{BatchOutcome, CallError, CallResult, KeptResult};
+use crate::session::{self, SessionControl, SessionStore};
 use crate::tool::ToolSpec;
 
 pub(crate) use breaker::{BreakerState, Probe};
@@ -34,6 +37,7 @@ pub(crate) use handle::{Life, ProviderHandle};
 pub(crate) use permits::{Permits, QueueFull};
 pub(crate) use prepared::{Listing, PreparedTool, prepare};
 pub use prepared::{RejectedTool, ToolWarning};
+pub use query::ToolQuery;
 pub use status::{ProviderState, ProviderStatus};
 pub(crate) use table::{Route, RoutingTable, Starting};
 
@@ -81,9 +85,29 @@ impl ToolRegistry {
 
     /// Starts an engine whose providers can ask this bot backend.
     pub fn with_host(limits: Limits, host: Arc<dyn HostPort>) -> Self {
-        let engine = Arc::new(Engine::new(limits, host));
+        Self::with_store(limits, host, None)
+    }
+
+    /// Starts an engine whose sessions outlive it in this store.
+    pub fn with_store(limits: Limits, host: Arc<dyn HostPort>, store: Option<Arc<dyn SessionStore>>) -> Self {
+        let engine = Arc::new(Engine::new(limits, host, store));
         let actor = RegistryMailbox::spawn(&engine);
         Self { engine, actor }
+    }
+
+    /// Puts another policy in the place of the present one. Batches in flight go on under the one that they began with.
+    pub fn set_policy(&self, policy: Policy) {
+        self.engine.policy.store(Arc::new(policy));
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.engine.policy.load_full()
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> SessionControl {
+        SessionControl::new(Arc::clone(&self.engine))
     }
 
     /// Registers a provider that is there already, and waits until its tools are listed.
@@ -152,12 +176,14 @@ impl ToolRegistry {
         self.actor.statuses()
     }
 
-    /// The tools that a model may see in this context, sorted by model name.
-    pub fn list_tools(&self, context: &ToolExecutionContext) -> Vec<ListedTool> {
+    /// The tools that a model may see, sorted by model name.
+    pub fn list_tools<'q>(&self, query: impl Into<ToolQuery<'q>>) -> Vec<ListedTool> {
+        let (query, policy) = (query.into(), self.engine.policy.load());
+        let caller = query.caller(&self.engine, &policy);
         let table = self.engine.table.load();
         let routes = table.routes.iter().enumerate();
         routes
-            .filter(|(_, route)| gate::may_list(&route.tool, context).is_ok())
+            .filter(|(_, route)| gate::may_list(&route.tool, &caller).is_ok())
             .map(|(index, route)| listed(&table, index, route))
             .collect()
     }
@@ -167,11 +193,13 @@ impl ToolRegistry {
         self.engine.published.subscribe()
     }
 
-    /// The tools that are left out of [`ToolRegistry::list_tools`] in this context, with the reason for each.
-    pub fn unavailable_tools(&self, context: &ToolExecutionContext) -> Vec<UnavailableTool> {
+    /// The tools that are left out of [`ToolRegistry::list_tools`], with the reason for each.
+    pub fn unavailable_tools<'q>(&self, query: impl Into<ToolQuery<'q>>) -> Vec<UnavailableTool> {
+        let (query, policy) = (query.into(), self.engine.policy.load());
+        let caller = query.caller(&self.engine, &policy);
         let table = self.engine.table.load();
         let refused = table.routes.iter().enumerate().filter_map(|(index, route)| {
-            let refusal = gate::may_list(&route.tool, context).err()?;
+            let refusal = gate::may_list(&route.tool, &caller).err()?;
             Some(UnavailableTool { tool: listed(&table, index, route), reason: refusal.error })
         });
         refused.collect()
@@ -188,19 +216,19 @@ impl ToolRegistry {
         self.engine.table.load().find(model_name).is_some()
     }
 
-    /// The definitions of the tools that a model may see in this context, in a vendor's form, sorted by model name.
-    pub fn get_llm_definitions(&self, context: &ToolExecutionContext, form: impl Into<DefinitionForm>) -> Value {
-        self.define(context, form, None).document
+    /// The definitions of the tools that a model may see, in a vendor's form, sorted by model name.
+    pub fn get_llm_definitions<'q>(&self, query: impl Into<ToolQuery<'q>>, form: impl Into<DefinitionForm>) -> Value {
+        self.define(query, form, None).document
     }
 
     /// The same definitions with what each of them leaves out, and its size.
-    pub fn define(
+    pub fn define<'q>(
         &self,
-        context: &ToolExecutionContext,
+        query: impl Into<ToolQuery<'q>>,
         form: impl Into<DefinitionForm>,
         strict: Option<StrictMode>,
     ) -> Definitions {
-        form.into().define(&self.list_tools(context), strict)
+        form.into().define(&self.list_tools(query), strict)
     }
 
     /// Takes every call of a batch through the gates, as [`ToolRegistry::dispatch`] would, and runs none.
@@ -262,6 +290,7 @@ impl ToolRegistry {
             metrics::breaker_gauge(&status.name).set(is(ProviderState::BreakerOpen));
             metrics::in_flight_gauge(&status.name).set(status.in_flight as f64);
         }
+        metrics::sessions_gauge().set(self.engine.sessions.len() as f64);
         metrics::mailbox_gauge("registry").set(self.actor.depth() as f64);
     }
 
@@ -276,6 +305,7 @@ impl ToolRegistry {
         self.actor.close().await;
         // A batch that its caller holds and does not poll cannot end.
         drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.tracker.wait()).await);
+        drop(tokio::time::timeout(self.engine.limits.control_timeout, session::flush(&self.engine)).await);
     }
 }
 

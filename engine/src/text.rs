@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::call::Locale;
+use crate::gate::AskReason;
+use crate::registry::PreparedTool;
 use crate::result::{CallError, ErrorCode};
+use crate::tool::{Effect, ToolSpec};
 
 /// Characters of a model's own words that a sentence repeats.
 const MAX_QUOTED: usize = 128;
@@ -46,6 +49,81 @@ pub(crate) fn withheld_tool(locale: Locale, name: &str, reason: &str) -> CallErr
         Locale::Zh => format!("工具 {name} 需先批准才能使用：{reason}"),
     };
     CallError::new(ErrorCode::PolicyDenied, message)
+}
+
+/// A tool that is outside of the caller's allowed set.
+pub(crate) fn not_allowed(locale: Locale, name: &str, reason: &str) -> CallError {
+    let name = short(name);
+    let message = match locale {
+        Locale::En => format!("the tool `{name}` cannot be used: {reason}; call one of the tools that are listed"),
+        Locale::Zh => format!("当前不允许使用工具 {name}：{reason}"),
+    };
+    CallError::new(ErrorCode::PolicyDenied, message)
+}
+
+/// A deferred tool that the session has not loaded.
+pub(crate) fn not_loaded(locale: Locale, tool: &PreparedTool) -> CallError {
+    let (name, plugin) = (short(&tool.wanted_name), &tool.handle.name);
+    let message = match (locale, tool.spec.flags.on_demand) {
+        (Locale::En, false) => {
+            format!("the tool `{name}` is not loaded; find it with `tool_search`, then call it in your next reply")
+        }
+        (Locale::En, true) => format!(
+            "the tool `{name}` is not loaded; load `{plugin}` with `plugins.use`, then call it in your next reply"
+        ),
+        (Locale::Zh, false) => format!("当前请求未开放工具：{name}。请先用 tool_search 查找，下一次回复再调用"),
+        (Locale::Zh, true) => format!("当前请求未开放工具：{name}。请先用 plugins.use 加载 {plugin}，下一次回复再调用"),
+    };
+    CallError::new(ErrorCode::PolicyNotLoaded, message)
+}
+
+pub(crate) fn turn_over(locale: Locale) -> CallError {
+    let message = match locale {
+        Locale::En => "the turn is over; nothing runs until new messages begin another",
+        Locale::Zh => "本轮已结束，请等待新消息",
+    };
+    CallError::new(ErrorCode::PolicyDenied, message)
+}
+
+/// An effect that nobody may be asked about.
+pub(crate) fn effect_denied(locale: Locale, name: &str, effect: Option<Effect>) -> CallError {
+    let (name, effect) = (short(name), effect_name(locale, effect));
+    let message = match locale {
+        Locale::En => format!("the tool `{name}` is not allowed here: {effect}"),
+        Locale::Zh => format!("不允许使用工具 {name}：{effect}"),
+    };
+    CallError::new(ErrorCode::PolicyDenied, message)
+}
+
+/// A call that a person has to agree to. Shows the title, never the description, which is written for the model.
+pub(crate) fn approval_required(locale: Locale, tool: &ToolSpec, reason: AskReason) -> CallError {
+    let (title, effect) = (short(tool.title_for(locale)), effect_name(locale, tool.effect));
+    let message = match (locale, reason) {
+        (Locale::En, AskReason::Effect) => format!("`{title}` needs the user's approval first: {effect}"),
+        (Locale::En, AskReason::Tainted) => {
+            format!(
+                "`{title}` needs the user's approval first: {effect}, and text of third parties was read in this turn"
+            )
+        }
+        (Locale::Zh, AskReason::Effect) => format!("“{title}”需要用户先批准：{effect}"),
+        (Locale::Zh, AskReason::Tainted) => format!("“{title}”需要用户先批准：{effect}，且本轮已读取第三方内容"),
+    };
+    CallError::new(ErrorCode::PolicyApprovalRequired, message)
+}
+
+fn effect_name(locale: Locale, effect: Option<Effect>) -> &'static str {
+    match (locale, effect) {
+        (Locale::En, Some(Effect::Read)) => "it reads",
+        (Locale::En, Some(Effect::Write)) => "it changes something of the user's",
+        (Locale::En, Some(Effect::Money)) => "it moves money",
+        (Locale::En, Some(Effect::Public)) => "it says something in public",
+        (Locale::En, None) => "it does not declare what it does",
+        (Locale::Zh, Some(Effect::Read)) => "读取信息",
+        (Locale::Zh, Some(Effect::Write)) => "会改动用户的内容",
+        (Locale::Zh, Some(Effect::Money)) => "涉及资金",
+        (Locale::Zh, Some(Effect::Public)) => "会公开发布内容",
+        (Locale::Zh, None) => "未声明其作用",
+    }
 }
 
 pub(crate) fn provider_starting(locale: Locale, provider: &str) -> CallError {

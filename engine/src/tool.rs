@@ -17,7 +17,7 @@ pub(crate) use actions::mark_discriminator;
 pub use actions::{ActionsError, actions};
 pub use def::{ToolDef, ToolParam};
 pub use description::{DeclaredText, LocalText, SummaryError, ToolText, check_summary, parameter_text};
-pub use exposure::{Effect, ToolFlags, Visibility};
+pub use exposure::{ChatScope, Effect, ToolFlags, ToolScope, Visibility};
 pub use import::{ImportError, ImportedDefinitions, ImportedTool, RejectedDefinition, import_definitions};
 pub use legacy_action::legacy_action;
 pub use local_time::{LocalTime, LocalTimeError, local_time_parameter, parse_local};

@@ -26,6 +26,7 @@ use crate::isolate::Isolated;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
 use crate::registry::{BreakerState, Life, Listing, ProviderHandle, ProviderState, RegistryError, RoutingTable};
 use crate::result::BatchOutcome;
+use crate::session;
 
 /// How often what calls have counted is handed over to the recorder.
 const METRICS_EVERY: Duration = Duration::from_secs(5);
@@ -41,6 +42,8 @@ pub(super) struct RegistryActor {
     providers: Vec<Slot>,
     next_serial: u64,
     _metrics: AbortOnDropHandle<()>,
+    /// Keeps sessions that changed.
+    _writer: AbortOnDropHandle<()>,
 }
 
 /// Register a provider; `registered` hears when it can be found, `started` of its first start.
@@ -106,7 +109,8 @@ impl Actor for RegistryActor {
 
     async fn on_start((engine, status): Self::Args, _me: ActorRef<Self>) -> Result<Self, Infallible> {
         let metrics = AbortOnDropHandle::new(tokio::spawn(publish_metrics(Arc::clone(&engine))));
-        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0, _metrics: metrics })
+        let writer = AbortOnDropHandle::new(tokio::spawn(session::write_behind(Arc::clone(&engine))));
+        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0, _metrics: metrics, _writer: writer })
     }
 
     /// Nothing of a provider's runs in a handler, so a panic here is the engine's own; the providers go on all the same.

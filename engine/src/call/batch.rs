@@ -39,9 +39,10 @@ pub struct ToolBatch {
     pub calls: Vec<ToolCall>,
     /// The context that all calls share.
     pub context: Arc<ToolExecutionContext>,
-    /// The session, by which a batch in flight can be found and cancelled.
+    /// The session: what the model has loaded and read there decides what may run. Batches in flight can be cancelled by
+    /// it. Without one there is no discovery, no turn and no taint.
     pub session: Option<SessionKey>,
-    /// The turn of the session.
+    /// The turn of the session; the present one where absent. One that was never named before begins.
     pub turn: Option<TurnId>,
     /// Time for the whole batch, from its start. Without one each tool's own deadline holds alone.
     pub deadline: Option<Duration>,
@@ -51,6 +52,8 @@ pub struct ToolBatch {
     pub cancel: Option<CancellationToken>,
     /// Whom the providers may ask during these calls, instead of the engine's own bot backend.
     pub host: Option<Arc<dyn HostPort>>,
+    /// Whether deferred tools count as loaded: for callers that show their model every tool.
+    pub all_loaded: bool,
     /// Whether results are wanted in the form of their tools' own protocols too, see
     /// [`crate::ToolExecutionResult::native`].
     pub native_results: bool,
@@ -98,6 +101,7 @@ impl ToolBatch {
             policy: CallPolicy::default(),
             cancel: None,
             host: None,
+            all_loaded: false,
             native_results: false,
         }
     }
@@ -113,6 +117,20 @@ impl ToolBatch {
     #[must_use]
     pub fn with_session(mut self, session: SessionKey) -> Self {
         self.session = Some(session);
+        self
+    }
+
+    /// The same batch, in this turn of its session.
+    #[must_use]
+    pub fn with_turn(mut self, turn: TurnId) -> Self {
+        self.turn = Some(turn);
+        self
+    }
+
+    /// The same batch, for which deferred tools count as loaded.
+    #[must_use]
+    pub fn with_all_loaded(mut self) -> Self {
+        self.all_loaded = true;
         self
     }
 

@@ -8,8 +8,10 @@ use tokio::time::Instant;
 use super::plan::{Passed, Planner};
 use crate::call::{CallId, ToolBatch};
 use crate::engine::Engine;
+use crate::gate::Caller;
 use crate::json::JsonText;
 use crate::result::{CallError, CallStatus, Repair};
+use crate::session::SessionView;
 use crate::tool::ToolId;
 
 /// What one call would do.
@@ -47,7 +49,9 @@ pub struct CheckedCall {
 /// Takes every call of a batch through the gates and runs none.
 pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     let table = engine.table.load_full();
-    let mut planner = Planner::new(engine, &table, batch, Instant::now(), usize::MAX);
+    let policy = engine.policy.load_full();
+    let caller = Caller::new(&batch.context, &policy, peek(engine, batch));
+    let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);
@@ -70,4 +74,13 @@ pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
         });
     }
     checked
+}
+
+/// The session as it is, without beginning a turn.
+fn peek(engine: &Engine, batch: &ToolBatch) -> Option<SessionView> {
+    let mut view = SessionView::of(&engine.sessions, batch.session.as_ref()?);
+    if batch.all_loaded {
+        view.loaded = None;
+    }
+    Some(view)
 }

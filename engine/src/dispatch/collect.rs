@@ -10,6 +10,7 @@ use crate::engine::Engine;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
 use crate::result::{BatchOutcome, CallResult, Repair};
+use crate::session::Session;
 use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
@@ -33,10 +34,29 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
         .map(|result| result.call_id.clone())
         .collect();
     let stop = !stop_requested_by.is_empty();
+    if let Some(session) = &running.session {
+        aggregate(engine, session, &running, &results, stop);
+    }
     if let Some(events) = &running.events {
         events.batch_settled(stop);
     }
     BatchOutcome { batch_id, stop, stop_requested_by, results }
+}
+
+/// Writes to the session what the results ask for.
+fn aggregate(engine: &Engine, session: &Session, batch: &RunningBatch, results: &[CallResult], stop: bool) {
+    let mut changed = false;
+    for result in results.iter().filter(|result| result.is_success()) {
+        if let Some(loaded) = &result.result.effects.loaded {
+            changed |= session.load(loaded);
+        }
+    }
+    if let (true, Some(turn)) = (stop, &batch.turn) {
+        changed |= turn.stop();
+    }
+    if changed {
+        engine.sessions.touch(session);
+    }
 }
 
 fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {

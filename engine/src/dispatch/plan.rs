@@ -8,12 +8,13 @@ use tokio::time::Instant;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
-use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall, ToolExecutionContext};
+use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
-use crate::gate::{self, Gate, Refusal};
+use crate::gate::{self, Admission, Caller, Gate, Refusal};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
+use crate::session::{Session, SessionView};
 use crate::text;
 
 /// Unknown names of one batch for which nearest names are looked up.
@@ -42,7 +43,7 @@ pub(super) struct Refused {
 pub(super) struct Planner<'a> {
     engine: &'a Engine,
     table: &'a RoutingTable,
-    context: &'a ToolExecutionContext,
+    caller: Caller<'a>,
     policy: CallPolicy,
     started: Instant,
     batch_deadline: Option<Instant>,
@@ -54,6 +55,7 @@ pub(super) struct Planner<'a> {
 pub(super) fn plan(
     engine: &Arc<Engine>,
     mut batch: ToolBatch,
+    session: Option<Arc<Session>>,
     control: Arc<BatchControl>,
     events: Option<EventSender>,
     started: Instant,
@@ -62,7 +64,10 @@ pub(super) fn plan(
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
     let calls = std::mem::take(&mut batch.calls);
     let batch_id = batch.id.clone();
-    let mut planner = Planner::new(engine, &table, &batch, started, reservation.calls());
+    let policy = engine.policy.load_full();
+    let view = session.as_deref().map(|session| view(engine, session, &batch));
+    let caller = Caller::new(&batch.context, &policy, view);
+    let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls());
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
     for (index, call) in calls.into_iter().enumerate() {
@@ -76,10 +81,35 @@ pub(super) fn plan(
             }
         }
     }
+    taint(engine, session.as_deref(), &planner, &admitted);
+    let turn = planner.caller.session.take().map(|view| view.turn);
     let ToolBatch { context, cancel, host, native_results, .. } = batch;
-    let shared = Shared { context, table, started, control, cancel, events, host, native_results };
+    let shared =
+        Shared { context, table, started, control, cancel, events, host, native_results, policy, session, turn };
     let running = Arc::new(RunningBatch::new(engine, shared, admitted));
     Plan { batch_id, running, refused, _reservation: reservation }
+}
+
+/// What the batch sees of its session: frozen now, whatever its calls do.
+fn view(engine: &Engine, session: &Session, batch: &ToolBatch) -> SessionView {
+    let (mut view, began) = session.view(batch.turn.as_ref());
+    if began {
+        engine.sessions.touch(session);
+    }
+    if batch.all_loaded {
+        view.loaded = None;
+    }
+    view
+}
+
+/// A call of an untrusted tool taints the rest of the turn: every batch that starts from now on. This one was decided as
+/// of its start.
+fn taint(engine: &Engine, session: Option<&Session>, planner: &Planner<'_>, admitted: &[Admitted]) {
+    let (Some(session), Some(view)) = (session, &planner.caller.session) else { return };
+    let is_untrusted = |call: &Admitted| planner.table.routes[call.route].tool.spec.flags.untrusted;
+    if planner.caller.is_model() && admitted.iter().any(is_untrusted) && view.turn.taint() {
+        engine.sessions.touch(session);
+    }
 }
 
 /// What the gates found out about a call that may run.
@@ -96,13 +126,14 @@ impl<'a> Planner<'a> {
     pub(super) fn new(
         engine: &'a Engine,
         table: &'a RoutingTable,
-        batch: &'a ToolBatch,
+        batch: &ToolBatch,
+        caller: Caller<'a>,
         started: Instant,
         room: usize,
     ) -> Self {
         let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
-        let (context, policy) = (&*batch.context, batch.policy);
-        Self { engine, table, context, policy, started, batch_deadline, room, proposals_left: MAX_PROPOSALS }
+        let policy = batch.policy;
+        Self { engine, table, caller, policy, started, batch_deadline, room, proposals_left: MAX_PROPOSALS }
     }
 
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
@@ -133,12 +164,12 @@ impl<'a> Planner<'a> {
 
     fn unknown(&mut self, name: &str) -> Refusal {
         let nearest = if self.proposals_left > 0 {
-            self.table.nearest(name, |tool| gate::may_list(tool, self.context).is_ok())
+            self.table.nearest(name, |tool| gate::may_list(tool, &self.caller).is_ok())
         } else {
             Vec::new()
         };
         self.proposals_left = self.proposals_left.saturating_sub(1);
-        Gate::Name.refuse(self.table.why_missing(name, &nearest, self.context.locale))
+        Gate::Name.refuse(self.table.why_missing(name, &nearest, self.caller.context.locale))
     }
 
     pub(super) fn check(
@@ -148,7 +179,7 @@ impl<'a> Planner<'a> {
         route: Option<usize>,
         renamed: Option<Repair>,
     ) -> Result<Passed, Refusal> {
-        let locale = self.context.locale;
+        let locale = self.caller.context.locale;
         if self.engine.is_closing() {
             return Err(Gate::Batch.refuse(text::cancelled(locale, ErrorCode::CancelledShutdown)));
         }
@@ -156,11 +187,18 @@ impl<'a> Planner<'a> {
         if index >= limit {
             return Err(Gate::Batch.refuse(text::batch_limit(locale, limit)));
         }
+        if self.caller.turn_is_over() {
+            return Err(Gate::Turn.refuse(text::turn_over(locale)));
+        }
         let Some(route) = route else {
             return Err(self.unknown(&call.name));
         };
         let tool = &self.table.routes[route].tool;
-        let (arguments, mended) = gate::admit(tool, call, self.context, &self.policy, &self.engine.limits)?;
+        let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
+        let Admission { arguments, repairs: mended, ask } = admission;
+        if let Some(reason) = ask {
+            return Err(Gate::Effect.refuse(text::approval_required(locale, &tool.spec, reason)));
+        }
         let repairs = renamed.into_iter().chain(mended).collect();
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));

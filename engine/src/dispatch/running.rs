@@ -12,9 +12,11 @@ use super::outbox::Outbox;
 use super::{BatchControl, EventSender, Progress};
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
+use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::{PreparedTool, Route, RoutingTable};
 use crate::result::Repair;
+use crate::session::{Session, Turn};
 
 /// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
 pub(crate) struct RunningBatch {
@@ -22,6 +24,12 @@ pub(crate) struct RunningBatch {
     pub(crate) context: Arc<ToolExecutionContext>,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) native_results: bool,
+    /// As it was when the batch started.
+    #[expect(dead_code, reason = "approvals read it")]
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) session: Option<Arc<Session>>,
+    /// The session's turn when the batch started.
+    pub(super) turn: Option<Arc<Turn>>,
     /// The calls that passed the gates, in call order.
     pub(crate) admitted: Box<[Admitted]>,
     pub(super) table: Arc<RoutingTable>,
@@ -64,17 +72,24 @@ pub(super) struct Shared {
     pub(super) events: Option<EventSender>,
     pub(super) host: Option<Arc<dyn HostPort>>,
     pub(super) native_results: bool,
+    pub(super) policy: Arc<Policy>,
+    pub(super) session: Option<Arc<Session>>,
+    pub(super) turn: Option<Arc<Turn>>,
 }
 
 // === impl RunningBatch ===
 
 impl RunningBatch {
     pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
-        let Shared { context, table, started, control, cancel, events, host, native_results } = shared;
+        let Shared { context, table, started, control, cancel, events, host, native_results, policy, session, turn } =
+            shared;
         Self {
             engine: Arc::clone(engine),
             host: host.unwrap_or_else(|| Arc::clone(&engine.host)),
             native_results,
+            policy,
+            session,
+            turn,
             outbox: Outbox::new(events.is_some()),
             context,
             admitted: admitted.into_boxed_slice(),

@@ -110,6 +110,14 @@ pub enum ErrorCode {
     PolicyHidden,
     /// Only a person may start the tool.
     PolicyUserOnly,
+    /// The model has to find the tool first.
+    PolicyNotLoaded,
+    /// The message that the model names as the source of the call cannot be it.
+    PolicySourceMessage,
+    /// A person has to agree first.
+    PolicyApprovalRequired,
+    /// Nobody decided in time.
+    PolicyApprovalExpired,
 }
 
 // === impl ErrorCode ===
@@ -148,6 +156,10 @@ impl ErrorCode {
             Self::PolicyDenied => "policy.denied",
             Self::PolicyHidden => "policy.hidden",
             Self::PolicyUserOnly => "policy.user_only",
+            Self::PolicyNotLoaded => "policy.not_loaded",
+            Self::PolicySourceMessage => "policy.source_message",
+            Self::PolicyApprovalRequired => "policy.approval_required",
+            Self::PolicyApprovalExpired => "policy.approval_expired",
         }
     }
 
@@ -181,7 +193,13 @@ impl ErrorCode {
             Self::CancelledCall | Self::CancelledBatch | Self::CancelledSession | Self::CancelledShutdown => {
                 CallStatus::Cancelled
             }
-            Self::PolicyDenied | Self::PolicyHidden | Self::PolicyUserOnly => CallStatus::Denied,
+            Self::PolicyDenied
+            | Self::PolicyHidden
+            | Self::PolicyUserOnly
+            | Self::PolicyNotLoaded
+            | Self::PolicySourceMessage
+            | Self::PolicyApprovalExpired => CallStatus::Denied,
+            Self::PolicyApprovalRequired => CallStatus::ApprovalRequired,
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::content::object_size;
 use super::{ContentItem, history};
 use crate::json::{JsonText, readable};
+use crate::session::LoadedSet;
 
 /// What a tool gave back. A tool that ran and failed is a result too, with `success = false`.
 #[derive(Clone, Debug, Default)]
@@ -34,11 +35,13 @@ pub struct ToolExecutionResult {
 }
 
 /// What a result asks of its batch and its session; applied when the batch is aggregated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResultEffects {
     /// Stop the planner's run after this batch (seed 000, `stop_after_execution`). Counts only on success.
     pub stop_after_execution: bool,
+    /// Deferred tools that the session has found by it, callable from the next batch on. Counts only on success.
+    pub loaded: Option<Box<LoadedSet>>,
 }
 
 // === impl ToolExecutionResult ===
@@ -63,6 +66,13 @@ impl ToolExecutionResult {
     #[must_use]
     pub fn stopping(mut self) -> Self {
         self.effects.stop_after_execution = true;
+        self
+    }
+
+    /// The same result, loading these tools for the session.
+    #[must_use]
+    pub fn loading(mut self, loaded: LoadedSet) -> Self {
+        self.effects.loaded = Some(Box::new(loaded));
         self
     }
 

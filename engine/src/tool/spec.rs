@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::description::{LocalText, ToolText};
-use super::exposure::{Effect, ToolFlags, Visibility};
+use super::exposure::{Effect, ToolFlags, ToolScope, Visibility};
 use crate::call::Locale;
 use crate::json::JsonText;
 
@@ -62,6 +62,9 @@ pub struct ToolSpec {
     /// What else decides how the tool may be used.
     #[serde(flatten)]
     pub flags: ToolFlags,
+    /// Where the tool can be used.
+    #[serde(skip_serializing_if = "ToolScope::is_everywhere")]
+    pub scope: ToolScope,
     /// Icons for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<ToolIcon>,
@@ -167,6 +170,7 @@ impl ToolSpec {
             visibility: None,
             effect: None,
             flags: ToolFlags::default(),
+            scope: ToolScope::default(),
             icons: Vec::new(),
             annotation: None,
             metadata: Map::new(),

@@ -45,6 +45,7 @@ pub(super) async fn call(
         .with_context(Arc::clone(&peer.context))
         .with_policy(shared.config.policy)
         .with_host(Arc::clone(&host) as _)
+        .with_all_loaded()
         .with_native_results();
     batch.session = peer.session.as_ref().map(|session| session.key.clone());
     let outcome =

@@ -1,0 +1,52 @@
+//! Caller: who calls, from where, and what policy says of them. Looked up once for all calls of a batch.
+
+use crate::call::{Actor, ToolExecutionContext};
+use crate::policy::{DenyRule, EffectRules, Policy, SceneRule, ToolNames};
+use crate::session::SessionView;
+
+/// What the gates look at, besides the tool and the call.
+pub(crate) struct Caller<'a> {
+    pub(crate) context: &'a ToolExecutionContext,
+    pub(crate) policy: &'a Policy,
+    /// Without one there is no discovery, no turn and no taint.
+    pub(crate) session: Option<SessionView>,
+    /// The only tools that the role may use.
+    pub(super) role: Option<&'a ToolNames>,
+    pub(super) denied: Vec<&'a DenyRule>,
+    pub(super) scene: &'a str,
+    pub(super) scene_rule: Option<&'a SceneRule>,
+    pub(super) effects: EffectRules,
+}
+
+// === impl Caller ===
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(context: &'a ToolExecutionContext, policy: &'a Policy, session: Option<SessionView>) -> Self {
+        let scene = scene(context);
+        Self {
+            context,
+            policy,
+            session,
+            role: policy.role(&context.role),
+            denied: policy.denied.iter().filter(|rule| rule.concerns(context)).collect(),
+            scene,
+            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene) },
+            effects: policy.effects.rules(context),
+        }
+    }
+
+    pub(crate) fn is_model(&self) -> bool {
+        self.context.actor == Actor::Model
+    }
+
+    /// Whether the turn is over, so that the model's calls are refused.
+    pub(crate) fn turn_is_over(&self) -> bool {
+        self.is_model() && self.session.as_ref().is_some_and(|session| session.turn.is_stopped())
+    }
+}
+
+/// Where the conversation takes place, as policy names it.
+fn scene(context: &ToolExecutionContext) -> &str {
+    let names = [&context.stream_id, &context.group_id, &context.chat_id];
+    names.into_iter().find(|name| !name.is_empty()).map_or("", String::as_str)
+}

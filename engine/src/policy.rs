@@ -1,0 +1,52 @@
+//! Policy: what the operator has decided about who may use which tool. Data only; the gates apply it.
+
+mod approvals;
+mod discovery;
+mod effects;
+mod names;
+mod rules;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ahash::RandomState;
+
+pub use approvals::{ApprovalMode, ApprovalPolicy};
+pub use discovery::{DiscoveryPolicy, Undiscovered};
+pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
+pub use names::ToolNames;
+pub use rules::{DenyRule, SceneRule};
+
+/// What the operator has decided about who may use which tool. The default is what the documents that Toolyard follows
+/// ask for; [`crate::ToolRegistry::set_policy`] puts another one in its place at once, for batches that start later.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// Which effects may happen unasked.
+    pub effects: EffectPolicy,
+    /// Role -> the tools that it may use. A role without an entry has that of `*`, and where there is none either, it may
+    /// use every tool.
+    pub roles: HashMap<Arc<str>, ToolNames, RandomState>,
+    /// Who may not use which tools, whatever else is said.
+    pub denied: Vec<DenyRule>,
+    /// Scene (stream id, else group id, else chat id) -> what holds there.
+    pub scenes: HashMap<Arc<str>, SceneRule, RandomState>,
+    /// Provider -> the only scenes in which its tools can be used. Providers without an entry can be used in all.
+    pub enabled_in: HashMap<Arc<str>, Vec<Arc<str>>, RandomState>,
+    /// How deferred tools are found and loaded.
+    pub discovery: DiscoveryPolicy,
+    /// What becomes of calls that a person has to agree to.
+    pub approvals: ApprovalPolicy,
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// The tools that a role may use; nothing where it may use all.
+    pub(crate) fn role(&self, role: &str) -> Option<&ToolNames> {
+        if self.roles.is_empty() {
+            return None;
+        }
+        self.roles.get(role).or_else(|| self.roles.get("*"))
+    }
+}

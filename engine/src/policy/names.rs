@@ -1,0 +1,49 @@
+//! ToolNames: a set of tools, by the names that an operator writes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ahash::RandomState;
+
+/// A set of tools, as an operator names them: `*` for all, `<provider>.*` for those of a provider, `<provider>.<name>` for
+/// one, or the bare name under which a model calls it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    all: bool,
+    providers: HashSet<Arc<str>, RandomState>,
+    names: HashSet<Arc<str>, RandomState>,
+}
+
+// === impl ToolNames ===
+
+impl ToolNames {
+    /// The set that these patterns describe.
+    pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut set = Self::default();
+        for pattern in patterns {
+            match pattern.strip_suffix(".*") {
+                _ if pattern == "*" => set.all = true,
+                Some(provider) => drop(set.providers.insert(provider.into())),
+                None => drop(set.names.insert(pattern.into())),
+            }
+        }
+        set
+    }
+
+    /// Every tool.
+    pub fn all() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    /// Whether no tool can be in the set.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.providers.is_empty() && self.names.is_empty()
+    }
+
+    /// Whether a tool is in the set, by its provider, its id and the name that a model calls it by.
+    pub fn contains(&self, provider: &str, tool_id: &str, model_name: &str) -> bool {
+        self.all
+            || (!self.names.is_empty() && (self.names.contains(tool_id) || self.names.contains(model_name)))
+            || (!self.providers.is_empty() && self.providers.contains(provider))
+    }
+}

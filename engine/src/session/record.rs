@@ -1,0 +1,58 @@
+//! What of a session outlives the process.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{LoadedSet, ReceivedMessage};
+use crate::call::{Locale, SessionKey, TurnId};
+
+/// Where a session takes place and for whom. Fills in what the context of a batch leaves empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionProfile {
+    /// Chat stream id.
+    pub stream_id: String,
+    /// Group id; empty in a private chat.
+    pub group_id: String,
+    /// Whether the chat is a group.
+    pub is_group_chat: bool,
+    /// Platform, such as `qq`.
+    pub platform: String,
+    /// The user for whom the bot acts.
+    pub user_id: String,
+    /// Role, by which policy decides.
+    pub role: String,
+    /// Language of texts that the engine makes.
+    pub locale: Locale,
+}
+
+/// A session, as a store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// Which session.
+    pub key: SessionKey,
+    /// Where it takes place and for whom.
+    pub profile: SessionProfile,
+    /// What it has loaded.
+    pub loaded: LoadedSet,
+    /// Its turn.
+    pub turn: TurnRecord,
+    /// Ids of turns before it, the newest last.
+    pub past_turns: Vec<TurnId>,
+    /// The newest messages, each with its turn, the oldest first.
+    pub messages: Vec<(TurnId, Arc<ReceivedMessage>)>,
+}
+
+/// A turn, as a store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnRecord {
+    /// Its id.
+    pub id: TurnId,
+    /// Whether the backend began it.
+    pub begun: bool,
+    /// Whether text of third parties has reached the model.
+    pub tainted: bool,
+    /// Whether the model's batches are refused until a turn begins.
+    pub stopped: bool,
+}
