@@ -1,4 +1,5 @@
-//! Runs batches of 16 no-op calls, for a program that counts instructions: `instructions <task|inline> <batches>`.
+//! Runs batches of 16 no-op calls, for a program that counts instructions:
+//! `instructions <task|inline> <batches> [session|policy]`, in no session, in one, or in one under a policy with rules.
 //!
 //! Instructions do not depend on what else the machine does. The difference between two runs of different lengths, divided
 //! by the difference in calls, is what one call costs.
@@ -6,7 +7,7 @@
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use toolyard::{ExecutionClass, LATENCY_BUCKETS_SECONDS};
-use toolyard_bench::Engine;
+use toolyard_bench::{Engine, caller, rules};
 
 const CALLS: usize = 16;
 
@@ -17,11 +18,18 @@ fn main() {
         _ => ExecutionClass::Task,
     };
     let batches: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(500);
+    let wanted = arguments.next();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let recorder = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS).unwrap().install_recorder();
     drop(recorder.unwrap());
     runtime.block_on(async {
-        let engine = Engine::start(class).await;
+        let mut engine = Engine::start(class).await;
+        if wanted.is_some() {
+            engine = engine.in_session("session", caller());
+        }
+        if wanted.as_deref() == Some("policy") {
+            engine.set_policy(rules());
+        }
         for _ in 0..batches {
             engine.dispatch(engine.batch(CALLS)).await;
         }

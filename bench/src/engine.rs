@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolyard::{
-    ExecutionClass, FunctionProvider, FunctionTool, Limits, ProviderSettings, RawArguments, ToolBatch, ToolCall,
-    ToolExecutionContext, ToolExecutionResult, ToolRegistry, ToolSpec,
+    ExecutionClass, FunctionProvider, FunctionTool, Limits, Policy, ProviderSettings, RawArguments, SessionKey,
+    ToolBatch, ToolCall, ToolExecutionContext, ToolExecutionResult, ToolRegistry, ToolSpec,
 };
 
 use crate::{ARGUMENTS, tool_names, tool_of};
@@ -19,6 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub struct Engine {
     registry: ToolRegistry,
     context: Arc<ToolExecutionContext>,
+    session: Option<SessionKey>,
 }
 
 // === impl Engine ===
@@ -32,13 +33,30 @@ impl Engine {
             let provider = tools.fold(FunctionProvider::new(name), FunctionProvider::with_tool);
             registry.register(Arc::new(provider), ProviderSettings::default()).await.unwrap();
         }
-        Self { registry, context: Arc::default() }
+        Self { registry, context: Arc::default(), session: None }
+    }
+
+    /// The same engine, whose batches belong to a session and come from this context.
+    #[must_use]
+    pub fn in_session(&self, session: &str, context: ToolExecutionContext) -> Self {
+        let key = SessionKey { tenant: context.tenant.as_str().into(), session: session.into() };
+        Self { registry: self.registry.clone(), context: Arc::new(context), session: Some(key) }
+    }
+
+    /// Puts a policy in force, for all clones.
+    pub fn set_policy(&self, policy: Policy) {
+        self.registry.set_policy(policy);
     }
 
     /// A batch of `calls` calls.
     pub fn batch(&self, calls: usize) -> ToolBatch {
         let call = |index| ToolCall::new(format!("call_{index}"), tool_of(index), RawArguments::text(ARGUMENTS));
-        ToolBatch::new((0..calls).map(call).collect()).with_context(Arc::clone(&self.context)).with_deadline(DEADLINE)
+        let batch = ToolBatch::new((0..calls).map(call).collect()).with_context(Arc::clone(&self.context));
+        let batch = batch.with_deadline(DEADLINE);
+        match &self.session {
+            Some(session) => batch.with_session(session.clone()),
+            None => batch,
+        }
     }
 
     /// Runs a batch in the caller's task.

@@ -3,9 +3,11 @@
 
 mod baseline;
 mod engine;
+mod policy;
 
 pub use baseline::{Baseline, Calls};
 pub use engine::Engine;
+pub use policy::{caller, rules};
 
 /// Providers and tools of each that both sides know.
 const PROVIDERS: usize = 5;

@@ -1,0 +1,33 @@
+//! A caller and a policy with a rule of each kind, all of which let the caller's calls pass.
+
+use toolyard::{DenyRule, Policy, SceneRule, ToolExecutionContext, ToolNames};
+
+use crate::tool_names;
+
+/// A member of a group, under a tenant.
+pub fn caller() -> ToolExecutionContext {
+    ToolExecutionContext {
+        tenant: "tenant".to_owned(),
+        stream_id: "stream".to_owned(),
+        group_id: "group".to_owned(),
+        is_group_chat: true,
+        user_id: "user".to_owned(),
+        platform: "qq".to_owned(),
+        role: "member".to_owned(),
+        ..ToolExecutionContext::default()
+    }
+}
+
+/// A list of tools for the caller's role, a rule against others, a rule for the caller's scene.
+pub fn rules() -> Policy {
+    let mut policy = Policy::default();
+    let tools: Vec<String> = tool_names().flat_map(|(_, tools)| tools).collect();
+    policy.roles.insert("member".into(), ToolNames::new(tools.iter().map(String::as_str)));
+    let mut denied = DenyRule::new(ToolNames::new(["p9.*"]));
+    denied.role = Some("member".into());
+    policy.denied.push(denied);
+    let mut scene = SceneRule::default();
+    scene.denied = ToolNames::new(["p9.tool"]);
+    policy.scenes.insert("stream".into(), scene);
+    policy
+}
