@@ -14,8 +14,8 @@ pub use catalogue::{Catalogue, CatalogueEntry, CataloguePlugin};
 pub(crate) use catalogue::{catalogue, plugins};
 pub use guide::{Guide, Guides};
 pub(crate) use guide::{MAX_GUIDE_BYTES, ProviderGuide, guides};
-pub use preview::{LeftOut, Preview, PreviewState, PreviewedTool};
 pub(crate) use preview::Previewer;
+pub use preview::{LeftOut, Preview, PreviewState, PreviewedTool};
 pub use search::{FoundTool, SearchError};
 pub(crate) use search::{SearchIndex, search};
 
