@@ -3,6 +3,7 @@
 mod arguments;
 mod batch;
 mod context;
+mod discovery;
 mod id;
 mod invocation;
 mod policy;

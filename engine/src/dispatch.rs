@@ -8,6 +8,7 @@ mod collect;
 mod control;
 mod events;
 mod held;
+mod hint;
 mod in_flight;
 mod outbox;
 mod plan;

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::context::ContextProviders;
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
 use crate::metrics::{EngineMetrics, ToolLabels};
@@ -26,6 +27,7 @@ pub(crate) struct Engine {
     pub(crate) published: watch::Sender<u64>,
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) sessions: Sessions,
+    pub(crate) contexts: ContextProviders,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -57,6 +59,7 @@ impl Engine {
             published: watch::Sender::new(0),
             policy: ArcSwap::default(),
             sessions: Sessions::new(limits.max_sessions, limits.session_ttl, store),
+            contexts: ContextProviders::default(),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),

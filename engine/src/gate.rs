@@ -20,8 +20,9 @@ use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, Findable};
 pub use effect::AskReason;
+pub(crate) use loaded::{is_deferred, is_found};
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,13 @@ pub(crate) fn may_list(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
     effect::may_list(tool, caller)
 }
 
+/// Whether the tool could be shown to whoever calls, were it loaded.
+pub(crate) fn may_find(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
+    before_loaded(tool, caller)?;
+    behind_loaded(tool, caller)?;
+    effect::may_list(tool, caller)
+}
+
 /// Whether the call may run, and with which arguments.
 pub(crate) fn admit(
     tool: &Arc<PreparedTool>,
@@ -77,12 +85,20 @@ pub(crate) fn admit(
 }
 
 fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
+    before_loaded(tool, caller)?;
+    loaded::check(tool, caller)?;
+    behind_loaded(tool, caller)
+}
+
+fn before_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     let locale = caller.context.locale;
     provider::check(tool, locale)?;
     withheld::check(tool, locale)?;
-    allowed::check(tool, caller)?;
-    loaded::check(tool, caller)?;
-    availability::check(tool, caller.context)?;
+    allowed::check(tool, caller)
+}
+
+fn behind_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
+    availability::check(tool, caller)?;
     actor::check(tool, caller.context)
 }
 

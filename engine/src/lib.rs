@@ -26,7 +26,9 @@
 
 mod actor;
 mod call;
+mod context;
 mod dialect;
+mod discovery;
 mod dispatch;
 mod engine;
 mod function;
@@ -52,9 +54,17 @@ pub use call::{
     Actor, Arguments, BatchId, CallContext, CallHold, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey,
     Stage, ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
 };
+pub use context::{
+    ContextFact, ContextProvider, ContextQuery, ContextRequest, GatheredContext, KeyValueStore, MemoryKeyValues,
+    PluginStore, StoreSpace,
+};
 pub use dialect::{
     AssembledReply, AssistantTurn, DefinedTool, DefinitionForm, Definitions, Dialect, IdRule, MediaMode,
     MessageOptions, ParsedReply, ReplyError, StreamAssembler, StreamError, StrictMode, UnknownIdRule,
+};
+pub use discovery::{
+    Catalogue, CatalogueEntry, CataloguePlugin, FoundTool, Guide, Guides, LeftOut, Preview, PreviewState,
+    PreviewedTool, SearchError,
 };
 pub use dispatch::{BatchEvent, BatchEvents, BatchHandle, CheckedCall, Progress};
 pub use function::{FunctionProvider, FunctionTool, HandlerError};
@@ -66,12 +76,12 @@ pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use policy::{
-    ApprovalMode, ApprovalPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy, EffectRules,
-    Policy, SceneRule, ToolNames, Undiscovered,
+    ApprovalMode, ApprovalPolicy, ContextPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy,
+    EffectRules, Policy, Ranking, SceneRule, ToolNames, Undiscovered,
 };
 pub use provider::{
-    Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,
-    ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
+    Backoff, Breaker, GuideRule, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector,
+    ProviderEvent, ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{
     ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery, ToolRegistry, ToolWarning,

@@ -42,6 +42,7 @@ const MAILBOX_DEPTH: &str = "toolyard_mailbox_depth";
 const SESSIONS: &str = "toolyard_sessions";
 const PROVIDER_UP: &str = "toolyard_provider_up";
 const BREAKER_OPEN: &str = "toolyard_provider_breaker_open";
+const CONTEXTS_TOTAL: &str = "toolyard_contexts_total";
 const PROVIDER_STARTS: &str = "toolyard_provider_starts_total";
 
 /// Label value for everything that is not registered.
@@ -65,6 +66,7 @@ pub fn describe_metrics() {
         Unit::Count,
         "1 while the provider is left alone because it failed too often, else 0."
     );
+    describe_counter!(CONTEXTS_TOTAL, Unit::Count, "What context providers were asked for, by how they answered.");
     describe_counter!(PROVIDER_STARTS, Unit::Count, "Attempts to start a provider, by how they ended.");
 }
 
@@ -123,6 +125,11 @@ pub(crate) fn record_refusal(gate: Gate, code: ErrorCode) {
 pub(crate) fn record_start(provider: &Arc<str>, up: bool) {
     let outcome = if up { "up" } else { "failed" };
     counter!(PROVIDER_STARTS, "provider" => shared(provider), "outcome" => outcome).increment(1);
+}
+
+/// Counts a question to a context provider.
+pub(crate) fn record_context(provider: &Arc<str>, outcome: &'static str) {
+    counter!(CONTEXTS_TOTAL, "provider" => shared(provider), "outcome" => outcome).increment(1);
 }
 
 pub(crate) fn in_flight_gauge(provider: &Arc<str>) -> Gauge {

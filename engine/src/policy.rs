@@ -1,6 +1,7 @@
 //! Policy: what the operator has decided about who may use which tool. Data only; the gates apply it.
 
 mod approvals;
+mod context;
 mod discovery;
 mod effects;
 mod names;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 use ahash::RandomState;
 
 pub use approvals::{ApprovalMode, ApprovalPolicy};
-pub use discovery::{DiscoveryPolicy, Undiscovered};
+pub use context::ContextPolicy;
+pub use discovery::{DiscoveryPolicy, Ranking, Undiscovered};
 pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
 pub use names::ToolNames;
 pub use rules::{DenyRule, SceneRule};
@@ -35,6 +37,8 @@ pub struct Policy {
     pub enabled_in: HashMap<Arc<str>, Vec<Arc<str>>, RandomState>,
     /// How deferred tools are found and loaded.
     pub discovery: DiscoveryPolicy,
+    /// How long context providers may take, and how much they may say.
+    pub context: ContextPolicy,
     /// What becomes of calls that a person has to agree to.
     pub approvals: ApprovalPolicy,
 }

@@ -14,7 +14,7 @@ use crate::result::{ToolExecutionResult, ToolFailure};
 use crate::tool::ToolSpec;
 
 pub use host::{HostCaller, HostPort, HostRequest, NoHost};
-pub use settings::{Backoff, Breaker, ProviderSettings};
+pub use settings::{Backoff, Breaker, GuideRule, ProviderSettings};
 
 /// What a call comes to: the tool's own result, or the failure of its provider.
 pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;
@@ -53,6 +53,12 @@ pub trait ToolProvider: Send + Sync + 'static {
     /// should be with tools that work all the same.
     fn remarks(&self) -> Remarks {
         Remarks::default()
+    }
+
+    /// What the model is told about all tools of the provider at once, if anything; read anew whenever the tools are
+    /// listed. See [`ProviderSettings::guide`] for when it is told. The text is data to the engine: it may be hostile.
+    fn guide(&self) -> Option<String> {
+        None
     }
 
     /// The next thing that happens to the provider by itself. The default never happens.

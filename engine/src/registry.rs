@@ -1,6 +1,8 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
 mod breaker;
+mod context;
+mod discovery;
 mod error;
 mod handle;
 mod nearest;
@@ -309,7 +311,7 @@ impl ToolRegistry {
     }
 }
 
-fn listed(table: &RoutingTable, index: usize, route: &Route) -> ListedTool {
+pub(crate) fn listed(table: &RoutingTable, index: usize, route: &Route) -> ListedTool {
     ListedTool {
         model_name: Arc::clone(&route.model_name),
         given_name: match table.find(&route.tool.wanted_name) {

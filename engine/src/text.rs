@@ -1,5 +1,7 @@
 //! The sentences that the engine itself says to a model or a person, in the language of the context.
 
+pub(crate) mod discovery;
+
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ mod http;
 #[cfg(feature = "mcp")]
 mod mcp;
 
-pub use builtin::builtin_provider;
+pub use builtin::{BuiltinName, BuiltinProvider, BuiltinTool, builtin_provider};
 pub use lint::{Finding, FindingLevel, lint_plugin, lint_result};
 pub use plugin::{
     CapabilityConfig, Claim, DefinitionSource, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector,

@@ -2,6 +2,7 @@
 
 mod backend;
 mod batches;
+mod discovery;
 mod health;
 mod heavy;
 mod history;
@@ -98,6 +99,12 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/history", post(history::check))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
+        .route("/v1/tools/definitions", post(discovery::definitions))
+        .route("/v1/tools/catalogue", post(discovery::catalogue))
+        .route("/v1/tools/search", post(discovery::search))
+        .route("/v1/tools/guides", post(discovery::guides))
+        .route("/v1/tools/preview", post(discovery::preview))
+        .route("/v1/context", post(discovery::context))
         .route("/v1/providers", get(providers::list))
         .route("/v1/providers/{name}", get(providers::one))
         .route("/v1/providers/{name}/reload", post(providers::reload))

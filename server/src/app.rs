@@ -55,23 +55,23 @@ pub(crate) enum AppError {
 
 impl App {
     /// Starts the engine and begins to start its providers, in the order of the configuration.
-    pub(crate) async fn start(config: Config) -> Result<Self, AppError> {
+    pub(crate) async fn start(mut config: Config) -> Result<Self, AppError> {
+        let providers = config.take_providers();
         let launcher = std::env::current_exe().ok();
         let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
         let backend = Arc::new(Backend::start(config.backend)?);
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
         let hub = McpHub::new();
         let endpoint = config.endpoint.enabled.then(|| {
-            let endpoint = config.endpoint.endpoint(&config.server, config.policy, &config.providers);
+            let endpoint = config.endpoint.endpoint(&config.server, config.policy, &providers);
             McpEndpoint::new(registry.clone(), hub.clone(), Arc::clone(&backend) as Arc<dyn HostPort>, endpoint)
         });
-        let required = config.providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
+        let required = providers.iter().filter(|p| p.required).map(|p| p.name.clone()).collect();
         let pins = config.mcp.pins_file.map_or_else(McpPins::in_memory, McpPins::in_file);
         let mut workshop =
             Workshop::new(&registry, &spawner, backend.clone(), config.plugins, hub.clone(), pins.clone());
         // All before the first is started: plugins look at one another when they are.
-        let made: Result<Vec<Made>, AppError> =
-            config.providers.into_iter().map(|provider| workshop.make(provider)).collect();
+        let made: Result<Vec<Made>, AppError> = providers.into_iter().map(|provider| workshop.make(provider)).collect();
         for made in made? {
             workshop.add(made).await?;
         }

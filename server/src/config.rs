@@ -1,6 +1,7 @@
 //! The configuration: one TOML file, read whole or refused with every error at once.
 
 mod backend;
+mod builtin;
 mod endpoint;
 mod error;
 mod folder;
@@ -19,6 +20,7 @@ use toolyard::CallPolicy;
 use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
+pub(crate) use builtin::BuiltinConfig;
 pub(crate) use endpoint::EndpointConfig;
 pub(crate) use error::ConfigErrors;
 pub(crate) use limits::LimitsConfig;
@@ -44,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) plugins: CapabilityConfig,
     /// Files of MCP.
     pub(crate) mcp: McpFiles,
+    /// Toolyard's own tools where no provider of theirs is configured.
+    pub(crate) builtin: BuiltinConfig,
     /// In order of precedence.
     pub(crate) providers: Vec<ProviderConfig>,
 }
@@ -68,6 +72,13 @@ impl Config {
         }
         config.providers = folder::expand_all(config.providers).map_err(|errors| ConfigErrors::new(&source, errors))?;
         Ok(config)
+    }
+
+    /// Every provider that the daemon starts.
+    pub(crate) fn take_providers(&mut self) -> Vec<ProviderConfig> {
+        let mut providers = std::mem::take(&mut self.providers);
+        providers.extend(self.builtin.beside(&providers));
+        providers
     }
 
     /// For tests: reads a text that is right.

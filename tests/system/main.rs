@@ -7,6 +7,7 @@ mod cli;
 mod configuration;
 mod declarative;
 mod dialects;
+mod discovery;
 mod docs;
 mod fuzzing;
 mod lifecycle;

@@ -233,5 +233,5 @@ async fn servers_of_a_file_are_used_beside_those_of_the_configuration() {
     let providers: Value = serde_json::from_str(&daemon.get("/v1/providers").await.1).unwrap();
     let names: Vec<&str> =
         providers["providers"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
-    assert_eq!(names, ["x", "other"]);
+    assert_eq!(names, ["x", "other", "builtin"]);
 }

@@ -154,7 +154,8 @@ impl RegistryActor {
     fn publish(&self) {
         let tools = self.providers.iter().flat_map(|slot| &slot.listing.tools);
         let starting = self.providers.iter().filter_map(Slot::starting).collect();
-        let table = RoutingTable::following(&self.engine.table.load(), tools, starting);
+        let mut table = RoutingTable::following(&self.engine.table.load(), tools, starting);
+        table.guides = self.providers.iter().filter_map(|slot| slot.listing.guide.clone()).collect();
         for shadow in &table.shadowed {
             tracing::warn!(hidden = %shadow.hidden, by = %shadow.by, "tool is shadowed by another of its name");
         }

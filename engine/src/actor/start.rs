@@ -8,11 +8,12 @@ use std::panic::AssertUnwindSafe;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::discovery::{MAX_GUIDE_BYTES, ProviderGuide};
 use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
 use crate::metrics::ToolLabels;
 use crate::provider::{ProviderConnector, ProviderKind, ProviderSettings};
-use crate::registry::{BreakerState, Life, Listing, Permits, PreparedTool, ProviderHandle, prepare};
+use crate::registry::{BreakerState, Life, Listing, Permits, PreparedTool, ProviderHandle, ToolWarning, prepare};
 
 /// A batch that read the table just before a change is about to call what the table said then. It must not find that
 /// closed, so whatever drains stays open for this long at least, unless it is given less.
@@ -75,6 +76,14 @@ async fn list(
         let remarks = handle.invoker.remarks();
         listing.rejected.splice(0..0, remarks.rejected);
         listing.warnings.splice(0..0, remarks.warnings);
+        listing.guide = handle.invoker.guide().and_then(|text| {
+            let guide = ProviderGuide::new(&text, handle, blueprint.settings.guide)?;
+            if guide.is_cut() {
+                let message = format!("its guide is longer than {MAX_GUIDE_BYTES} bytes; the rest is left out");
+                listing.warnings.push(ToolWarning { name: handle.name.to_string(), message });
+            }
+            Some(guide)
+        });
         listing.shorten();
         Ok(listing)
     })

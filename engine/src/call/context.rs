@@ -62,6 +62,10 @@ pub struct ToolAvailabilityContext<'a> {
     pub user_id: &'a str,
     /// Platform.
     pub platform: &'a str,
+    /// Whether there are deferred tools, and a session that can load them.
+    pub has_deferred: bool,
+    /// The same of tools that are loaded with their plugin.
+    pub has_on_demand: bool,
 }
 
 /// Who acts.
@@ -111,6 +115,8 @@ impl ToolExecutionContext {
             group_id: &self.group_id,
             user_id: &self.user_id,
             platform: &self.platform,
+            has_deferred: false,
+            has_on_demand: false,
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct ToolInvocation {
 
 /// How to run it: the conversation, the deadline, the cancel signal, progress, and the host.
 pub struct CallContext {
-    batch: Arc<RunningBatch>,
+    pub(super) batch: Arc<RunningBatch>,
     index: usize,
     token: OnceLock<CancellationToken>,
 }

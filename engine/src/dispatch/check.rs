@@ -50,7 +50,7 @@ pub struct CheckedCall {
 pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     let table = engine.table.load_full();
     let policy = engine.policy.load_full();
-    let caller = Caller::new(&batch.context, &policy, peek(engine, batch));
+    let caller = Caller::new(&batch.context, &policy, peek(engine, batch)).among(table.findable);
     let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {

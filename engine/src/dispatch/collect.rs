@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::hint;
 use super::plan::{Plan, Refused};
 use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
@@ -95,6 +96,10 @@ struct Head<'a> {
 
 impl Head<'_> {
     fn result(self, batch: &RunningBatch, settled: Settled) -> CallResult {
+        let mut settled = settled;
+        if let Some(route) = self.route {
+            hint::add(&mut settled, &route.tool, batch);
+        }
         let mut result = settled.result;
         let notes = settled.notes.map(|notes| *notes).unwrap_or_default();
         result.tool_name = Some(Arc::clone(&self.call.name));

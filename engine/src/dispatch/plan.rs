@@ -66,7 +66,7 @@ pub(super) fn plan(
     let batch_id = batch.id.clone();
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
-    let caller = Caller::new(&batch.context, &policy, view);
+    let caller = Caller::new(&batch.context, &policy, view).among(table.findable);
     let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls());
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
@@ -82,10 +82,23 @@ pub(super) fn plan(
         }
     }
     taint(engine, session.as_deref(), &planner, &admitted);
-    let turn = planner.caller.session.take().map(|view| view.turn);
+    let (turn, loaded) = planner.caller.session.take().map(|view| (view.turn, view.loaded)).unzip();
+    let loaded = loaded.flatten();
     let ToolBatch { context, cancel, host, native_results, .. } = batch;
-    let shared =
-        Shared { context, table, started, control, cancel, events, host, native_results, policy, session, turn };
+    let shared = Shared {
+        context,
+        table,
+        started,
+        control,
+        cancel,
+        events,
+        host,
+        native_results,
+        policy,
+        session,
+        turn,
+        loaded,
+    };
     let running = Arc::new(RunningBatch::new(engine, shared, admitted));
     Plan { batch_id, running, refused, _reservation: reservation }
 }

@@ -12,11 +12,12 @@ use super::outbox::Outbox;
 use super::{BatchControl, EventSender, Progress};
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
+use crate::gate::Caller;
 use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::{PreparedTool, Route, RoutingTable};
 use crate::result::Repair;
-use crate::session::{Session, Turn};
+use crate::session::{LoadedSet, Session, SessionView, Turn};
 
 /// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
 pub(crate) struct RunningBatch {
@@ -25,14 +26,15 @@ pub(crate) struct RunningBatch {
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) native_results: bool,
     /// As it was when the batch started.
-    #[expect(dead_code, reason = "approvals read it")]
     pub(crate) policy: Arc<Policy>,
     pub(crate) session: Option<Arc<Session>>,
     /// The session's turn when the batch started.
     pub(super) turn: Option<Arc<Turn>>,
+    /// What the session had loaded when the batch started; nothing where every tool counts as loaded.
+    pub(super) loaded: Option<Arc<LoadedSet>>,
     /// The calls that passed the gates, in call order.
     pub(crate) admitted: Box<[Admitted]>,
-    pub(super) table: Arc<RoutingTable>,
+    pub(crate) table: Arc<RoutingTable>,
     pub(super) started: Instant,
     pub(super) control: Arc<BatchControl>,
     pub(super) cancel: Option<CancellationToken>,
@@ -75,14 +77,15 @@ pub(super) struct Shared {
     pub(super) policy: Arc<Policy>,
     pub(super) session: Option<Arc<Session>>,
     pub(super) turn: Option<Arc<Turn>>,
+    pub(super) loaded: Option<Arc<LoadedSet>>,
 }
 
 // === impl RunningBatch ===
 
 impl RunningBatch {
     pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
-        let Shared { context, table, started, control, cancel, events, host, native_results, policy, session, turn } =
-            shared;
+        let Shared { context, table, started, control, cancel, events, host, native_results, policy, .. } = shared;
+        let Shared { session, turn, loaded, .. } = shared;
         Self {
             engine: Arc::clone(engine),
             host: host.unwrap_or_else(|| Arc::clone(&engine.host)),
@@ -90,6 +93,7 @@ impl RunningBatch {
             policy,
             session,
             turn,
+            loaded,
             outbox: Outbox::new(events.is_some()),
             context,
             admitted: admitted.into_boxed_slice(),
@@ -111,6 +115,13 @@ impl RunningBatch {
     /// The route of the admitted call at `place`.
     pub(super) fn route(&self, place: usize) -> &Route {
         &self.table.routes[self.admitted[place].route]
+    }
+
+    /// Whoever calls, as the gates saw him when the batch started; for listing, which asks for no taint.
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        let view =
+            |turn: &Arc<Turn>| SessionView { loaded: self.loaded.clone(), turn: Arc::clone(turn), tainted: false };
+        Caller::new(&self.context, &self.policy, self.turn.as_ref().map(view)).among(self.table.findable)
     }
 
     pub(crate) fn report(&self, place: usize, progress: Progress) {

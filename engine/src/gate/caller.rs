@@ -1,6 +1,6 @@
 //! Caller: who calls, from where, and what policy says of them. Looked up once for all calls of a batch.
 
-use crate::call::{Actor, ToolExecutionContext};
+use crate::call::{Actor, ToolAvailabilityContext, ToolExecutionContext};
 use crate::policy::{DenyRule, EffectRules, Policy, SceneRule, ToolNames};
 use crate::session::SessionView;
 
@@ -16,6 +16,16 @@ pub(crate) struct Caller<'a> {
     pub(super) scene: &'a str,
     pub(super) scene_rule: Option<&'a SceneRule>,
     pub(super) effects: EffectRules,
+    findable: Findable,
+}
+
+/// What there is to find among the tools of a routing table, whoever looks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Findable {
+    /// Tools that a search finds.
+    pub(crate) deferred: bool,
+    /// Tools that are loaded with their plugin.
+    pub(crate) on_demand: bool,
 }
 
 // === impl Caller ===
@@ -32,7 +42,30 @@ impl<'a> Caller<'a> {
             scene,
             scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene) },
             effects: policy.effects.rules(context),
+            findable: Findable::default(),
         }
+    }
+
+    /// The same caller, among tools of which these are to be found.
+    pub(crate) fn among(self, findable: Findable) -> Self {
+        Self { findable, ..self }
+    }
+
+    /// What providers may look at. Only a model's session that has not everything loaded has anything to find.
+    pub(super) fn availability(&self) -> ToolAvailabilityContext<'_> {
+        let finds = self.is_model() && self.session.as_ref().is_some_and(|session| session.loaded.is_some());
+        ToolAvailabilityContext {
+            has_deferred: finds && self.findable.deferred,
+            has_on_demand: finds && self.findable.on_demand,
+            ..self.context.availability()
+        }
+    }
+
+    /// Whether policy lets a provider speak where the caller is.
+    pub(crate) fn hears(&self, provider: &str) -> bool {
+        let scenes = self.policy.enabled_in.get(provider);
+        !self.scene_rule.is_some_and(|rule| rule.paused)
+            && scenes.is_none_or(|scenes| scenes.iter().any(|scene| **scene == *self.scene))
     }
 
     pub(crate) fn is_model(&self) -> bool {

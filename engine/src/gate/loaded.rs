@@ -21,9 +21,14 @@ pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refu
     may_list(tool, caller)
 }
 
-fn is_found(tool: &PreparedTool, caller: &Caller<'_>) -> bool {
-    let is_deferred = tool.spec.visibility == Some(Visibility::Deferred) || tool.spec.flags.on_demand;
-    if !is_deferred || !caller.is_model() {
+/// Whether a model has to find the tool first.
+pub(crate) fn is_deferred(tool: &PreparedTool) -> bool {
+    tool.spec.visibility == Some(Visibility::Deferred) || tool.spec.flags.on_demand
+}
+
+/// Whether the caller need not find the tool, or has done so.
+pub(crate) fn is_found(tool: &PreparedTool, caller: &Caller<'_>) -> bool {
+    if !is_deferred(tool) || !caller.is_model() {
         return true;
     }
     let loaded = caller.session.as_ref().and_then(|session| session.loaded.as_ref());

@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::tool::{ExecutionClass, NameForm};
 
 /// How the registry treats a provider. Start from [`ProviderSettings::default`] and change what differs.
@@ -35,6 +37,24 @@ pub struct ProviderSettings {
     /// Whether a success whose structured content does not fit its tool's output schema fails its call; otherwise the
     /// result carries a warning. Default false.
     pub strict_output: bool,
+    /// Whether the names of its tools are theirs whatever the order of the providers: tools of others that want one of
+    /// them are left out, with a warning. Default false; for the tools of the host.
+    pub reserved_names: bool,
+    /// When the model is told its guide. Default [`GuideRule::WhenUsable`].
+    pub guide: GuideRule,
+}
+
+/// When the model is told the guide of a provider (see [`crate::ToolProvider::guide`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GuideRule {
+    /// As soon as one of its tools is listed.
+    #[default]
+    WhenUsable,
+    /// As soon as one of its tools could be used, loaded or not.
+    Always,
+    /// Never.
+    Never,
 }
 
 /// Waiting between attempts: `first`, then twice as long each time, up to `max`; back to `first` after an incarnation
@@ -87,6 +107,8 @@ impl Default for ProviderSettings {
             breaker: None,
             disabled_tools: Vec::new(),
             strict_output: false,
+            reserved_names: false,
+            guide: GuideRule::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Permits, ProviderHandle};
+use crate::discovery::ProviderGuide;
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
@@ -20,6 +21,8 @@ pub(crate) struct PreparedTool {
     /// The name that a model would call it by, before it is made legal.
     pub(crate) wanted_name: Arc<str>,
     pub(crate) name_form: NameForm,
+    /// Whether no other provider can take its name.
+    pub(crate) reserved_name: bool,
     pub(crate) schema: ArgumentSchema,
     /// Of structured results, where there is one that can be used.
     pub(crate) output: Option<OutputSchema>,
@@ -61,6 +64,8 @@ pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<PreparedTool>>,
     pub(crate) rejected: Vec<RejectedTool>,
     pub(crate) warnings: Vec<ToolWarning>,
+    /// What the provider tells the model about all of its tools.
+    pub(crate) guide: Option<ProviderGuide>,
 }
 
 /// The compiled schemas of one tool.
@@ -173,6 +178,7 @@ fn build(
         origin: Arc::new(origin),
         wanted_name: settings.name_form.wanted(&handle.name, &spec.name).into(),
         name_form: settings.name_form,
+        reserved_name: settings.reserved_names,
         schema: schemas.arguments,
         output: schemas.output,
         strict_output: settings.strict_output,

@@ -29,7 +29,8 @@ impl<'a> ToolQuery<'a> {
     where
         'a: 'p,
     {
-        Caller::new(self.context, policy, self.session.map(|key| SessionView::of(&engine.sessions, key)))
+        let session = self.session.map(|key| SessionView::of(&engine.sessions, key));
+        Caller::new(self.context, policy, session).among(engine.table.load().findable)
     }
 }
 

@@ -3,16 +3,18 @@
 //! It maps each model name to its tool, and the provider's own name too where that is no model name. A batch loads it once and works on it to its end, whatever changes meanwhile.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ahash::RandomState;
 
 use super::nearest::folded;
 use super::{BreakerState, PreparedTool};
 use crate::call::Locale;
+use crate::discovery::{ProviderGuide, SearchIndex};
+use crate::gate::{Findable, is_deferred};
 use crate::result::CallError;
 use crate::text;
-use crate::tool::{ModelNames, NameForm};
+use crate::tool::{ModelNames, NameForm, model_name};
 
 /// How many removed names are remembered, so that calls to them can be told that the tool is gone.
 const MAX_REMOVED: usize = 4096;
@@ -28,6 +30,11 @@ pub(crate) struct RoutingTable {
     /// Providers that have not listed anything yet, with the prefix of their tools where they have one.
     starting: Vec<Starting>,
     pub(crate) shadowed: Vec<Shadow>,
+    /// What there is to find.
+    pub(crate) findable: Findable,
+    /// What providers tell the model about all of their tools.
+    pub(crate) guides: Vec<ProviderGuide>,
+    search: OnceLock<SearchIndex>,
 }
 
 /// One way from a model name to a tool.
@@ -55,6 +62,8 @@ pub(crate) struct Starting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shadow {
     pub(crate) hidden: Arc<str>,
+    pub(crate) provider: Arc<str>,
+    pub(crate) tool: Arc<str>,
     pub(crate) by: Arc<str>,
 }
 
@@ -67,18 +76,17 @@ impl RoutingTable {
         tools: impl Iterator<Item = &'a Arc<PreparedTool>>,
         starting: Vec<Starting>,
     ) -> Self {
-        let tools: Vec<&Arc<PreparedTool>> = tools.collect();
+        let (tools, shadowed) = without_reserved_names(tools.collect());
         // A name that is legal as it stands belongs to its tool, whatever is listed before it.
         let mut names = ModelNames::reserving(tools.iter().map(|tool| &*tool.wanted_name));
         let mut owners: HashMap<&str, &Arc<PreparedTool>, RandomState> = HashMap::default();
-        let mut table = Self { generation: before.generation + 1, starting, ..Self::default() };
+        let mut table = Self { generation: before.generation + 1, starting, shadowed, ..Self::default() };
         for tool in tools {
             let owner = owners.entry(&*tool.wanted_name).or_insert(tool);
             // Qualified names are equal by the accident of a separator only: those tools are told apart.
             let is_bare = owner.name_form == NameForm::Bare && tool.name_form == NameForm::Bare;
             if !Arc::ptr_eq(owner, tool) && is_bare {
-                let by = owner.origin.tool_id.as_str().into();
-                table.shadowed.push(Shadow { hidden: tool.origin.tool_id.as_str().into(), by });
+                table.shadowed.push(Shadow::new(tool, owner));
                 continue;
             }
             let model_name = names.assign(&tool.wanted_name, &tool.origin.tool_id);
@@ -91,7 +99,16 @@ impl RoutingTable {
         table
     }
 
+    /// The texts of the tools as a search reads them, prepared by the first one.
+    pub(crate) fn search_index(&self) -> &SearchIndex {
+        self.search.get_or_init(|| SearchIndex::new(&self.routes))
+    }
+
     fn index(&mut self) {
+        for Route { tool, .. } in self.routes.iter().filter(|route| is_deferred(&route.tool)) {
+            self.findable.on_demand |= tool.spec.flags.on_demand;
+            self.findable.deferred |= !tool.spec.flags.on_demand;
+        }
         for (index, route) in self.routes.iter().enumerate() {
             self.by_name.insert(Arc::clone(&route.model_name), index);
         }
@@ -123,7 +140,37 @@ impl RoutingTable {
     }
 }
 
+/// The tools whose names are reserved come first; whoever else wants such a name, or what a model sees of it, goes.
+fn without_reserved_names(mut tools: Vec<&Arc<PreparedTool>>) -> (Vec<&Arc<PreparedTool>>, Vec<Shadow>) {
+    // Stable: else the order of the providers holds.
+    tools.sort_by_key(|tool| !tool.reserved_name);
+    let mut reserved: HashMap<Arc<str>, &Arc<PreparedTool>, RandomState> = HashMap::default();
+    for tool in tools.iter().copied().filter(|tool| tool.reserved_name) {
+        reserved.entry(Arc::clone(&tool.wanted_name)).or_insert(tool);
+        reserved.entry(model_name(&tool.wanted_name)).or_insert(tool);
+    }
+    let mut shadowed = Vec::new();
+    tools.retain(|tool| match reserved.get(&tool.wanted_name) {
+        Some(owner) if !tool.reserved_name => {
+            shadowed.push(Shadow::new(tool, owner));
+            false
+        }
+        _ => true,
+    });
+    (tools, shadowed)
+}
+
 fn removed(before: &RoutingTable, now: &RoutingTable) -> HashSet<Arc<str>, RandomState> {
     let gone = before.routes.iter().map(|route| &route.model_name);
     gone.chain(&before.removed).filter(|name| now.find(name).is_none()).take(MAX_REMOVED).cloned().collect()
+}
+
+// === impl Shadow ===
+
+impl Shadow {
+    fn new(hidden: &PreparedTool, by: &PreparedTool) -> Self {
+        let id = |tool: &PreparedTool| tool.origin.tool_id.as_str().into();
+        let (provider, tool) = (Arc::clone(&hidden.handle.name), Arc::clone(&hidden.spec.name));
+        Self { hidden: id(hidden), provider, tool, by: id(by) }
+    }
 }

@@ -127,6 +127,7 @@ fn assemble(
     missing: &BTreeMap<String, String>,
     guard: Arc<Guard>,
 ) -> HttpProvider {
+    let guide = plugin.instructions().map(str::to_owned);
     let mut remarks = Remarks { rejected: plugin.rejected, warnings: plugin.warnings };
     if plugin.name != name {
         let message = format!("the document calls itself `{}`, but its tools are called by `{name}`", plugin.name);
@@ -138,6 +139,7 @@ fn assemble(
         specs: Vec::new(),
         tools: std::collections::HashMap::new(),
         remarks,
+        guide,
         redactor: Redactor::new(&secrets),
         secrets,
         clients,

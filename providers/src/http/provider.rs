@@ -23,6 +23,8 @@ pub(super) struct HttpProvider {
     pub(super) specs: Vec<ToolSpec>,
     pub(super) tools: HashMap<Arc<str>, HttpTool>,
     pub(super) remarks: Remarks,
+    /// The document's instructions.
+    pub(super) guide: Option<String>,
     pub(super) secrets: Secrets,
     pub(super) redactor: Redactor,
     pub(super) clients: Clients,
@@ -72,5 +74,9 @@ impl ToolProvider for HttpProvider {
 
     fn remarks(&self) -> Remarks {
         self.remarks.clone()
+    }
+
+    fn guide(&self) -> Option<String> {
+        self.guide.clone()
     }
 }

@@ -11,7 +11,7 @@ use toolyard::{
 };
 
 use super::dialer::Dialer;
-use super::hub::{McpHub, McpMembership};
+use super::hub::{McpFeatures, McpHub, McpMembership};
 use super::pins::McpPins;
 use super::session::Session;
 use super::tenants::Tenants;
@@ -81,6 +81,10 @@ impl ToolProvider for McpClient {
 
     fn remarks(&self) -> Remarks {
         self.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn guide(&self) -> Option<String> {
+        McpFeatures::instructions(&*self.session)
     }
 
     /// Dropping the future tells the server that the call is cancelled, and waits for nothing.

@@ -57,6 +57,8 @@ pub(crate) struct LoadedPlugin {
     pub(crate) version: String,
     pub(crate) tools: Vec<ToolSpec>,
     pub(crate) remarks: Remarks,
+    /// What the model is told about all of its tools.
+    pub(crate) guide: Option<String>,
     /// What the runner said of it.
     pub(crate) document: Value,
 }

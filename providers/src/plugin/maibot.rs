@@ -103,7 +103,7 @@ impl Dialect for MaiBotDialect {
         document["name"] = json!(self.manifest.name);
         document["plugin_type"] = json!(self.manifest.plugin_type);
         document["needs"] = json!(self.manifest.plugins);
-        Ok(LoadedPlugin { version: self.manifest.version.to_string(), tools, remarks, document })
+        Ok(LoadedPlugin { version: self.manifest.version.to_string(), tools, remarks, guide: None, document })
     }
 
     fn call(&self, tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext) -> CallBody {

@@ -59,6 +59,10 @@ impl ToolProvider for Watched {
         self.provider.remarks()
     }
 
+    fn guide(&self) -> Option<String> {
+        self.provider.guide()
+    }
+
     fn next_event(&self) -> BoxFuture<'_, ProviderEvent> {
         Box::pin(async {
             tokio::select! {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use toolyard::{HostPort, ProviderConnector, ProviderSettings, ToolProvider, ToolRegistry};
 use toolyard_providers::{
-    CapabilityConfig, HttpConnector, McpConnector, McpHub, McpPins, PluginHost, Spawner, XbotConnector,
-    builtin_provider, scripted_provider,
+    BuiltinProvider, CapabilityConfig, HttpConnector, McpConnector, McpHub, McpPins, PluginHost, Spawner,
+    XbotConnector, scripted_provider,
 };
 
 use super::AppError;
@@ -54,7 +54,7 @@ impl<'a> Workshop<'a> {
         let settings = provider.settings();
         let name = provider.name;
         let source = match provider.kind {
-            ProviderKindConfig::Builtin => Source::Standing(Arc::new(builtin_provider())),
+            ProviderKindConfig::Builtin(tools) => Source::Standing(Arc::new(BuiltinProvider::new(&name, &tools))),
             ProviderKindConfig::Demo => Source::Standing(Arc::new(demo::demo_provider(&name))),
             ProviderKindConfig::Scripted(config) => match scripted_provider(&name, config) {
                 Ok(made) => Source::Standing(Arc::new(made)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use toolyard::{DefinedTool, DefinitionForm, StrictMode, ToolExecutionContext};
+use toolyard::{DefinedTool, DefinitionForm, SessionKey, StrictMode, ToolExecutionContext, ToolQuery};
 
 use super::CliError;
 use super::reply::ToolArgs;
@@ -30,6 +30,15 @@ pub(super) struct Tools {
     /// Prints what the definitions leave out, and their sizes, instead of the definitions.
     #[arg(long)]
     report: bool,
+    /// Prints every tool as a model of the session would see it, or why it would not, with guides and catalogue.
+    #[arg(long, conflicts_with = "report")]
+    preview: bool,
+    /// The session whose model it is; without one every tool counts as loaded. It begins here, and has loaded nothing.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The context as JSON, as in a request: {"group_id": …, "role": …}.
+    #[arg(long, value_name = "JSON", value_parser = read_context)]
+    context: Option<ToolExecutionContext>,
     #[command(flatten)]
     tools: ToolArgs,
 }
@@ -49,6 +58,10 @@ struct ProviderReport {
     tools: Vec<DefinedTool>,
 }
 
+fn read_context(text: &str) -> Result<ToolExecutionContext, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
 // === impl Tools ===
 
 impl Tools {
@@ -56,7 +69,16 @@ impl Tools {
         log_to_stderr(Some("warn"));
         let app = self.tools.start(None).await?;
         wait_until_started(&app).await;
-        let definitions = app.registry.define(&ToolExecutionContext::default(), self.format, self.strict);
+        let context = self.context.clone().unwrap_or_default();
+        let session = self.session.as_deref();
+        let session = session.map(|id| SessionKey { tenant: context.tenant.as_str().into(), session: id.into() });
+        let query = ToolQuery { context: &context, session: session.as_ref() };
+        if self.preview {
+            let preview = app.registry.preview(query, self.format, self.strict);
+            app.close(Duration::ZERO).await;
+            return Ok(print(&serde_json::to_string_pretty(&preview)?)?);
+        }
+        let definitions = app.registry.define(query, self.format, self.strict);
         app.close(Duration::ZERO).await;
         if self.is_openai() && definitions.tools.len() > OPENAI_MAX_TOOLS {
             let count = definitions.tools.len();

@@ -5,16 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolyard::{Breaker, NameForm, ProviderSettings};
+use toolyard::{Breaker, GuideRule, NameForm, ProviderSettings};
 use toolyard_providers::{
-    HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, McpOptions, RunnerConfig, ScriptedConfig, XbotConfig,
+    BuiltinName, HttpConfig, LenBotConfig, MaiBotConfig, McpConfig, McpOptions, RunnerConfig, ScriptedConfig,
+    XbotConfig,
 };
 
 use super::folder::FOLDER_KEY;
 use super::mcp;
 
 /// Keys that are read into [`CommonConfig`]; all others belong to the kind.
-pub(super) const COMMON_KEYS: [&str; 13] = [
+pub(super) const COMMON_KEYS: [&str; 14] = [
     "name",
     "kind",
     "required",
@@ -28,6 +29,7 @@ pub(super) const COMMON_KEYS: [&str; 13] = [
     "breaker",
     "disabled_tools",
     "strict_output",
+    "guide",
 ];
 
 /// The manifest of an xbot plugin says how long its activation may take, up to 5 minutes; this only catches what hangs
@@ -58,7 +60,7 @@ pub(crate) struct ProviderConfig {
 /// What a kind of provider needs.
 #[derive(Clone, Debug)]
 pub(crate) enum ProviderKindConfig {
-    Builtin,
+    Builtin(Vec<BuiltinName>),
     Demo,
     Scripted(ScriptedConfig),
     Http(HttpConfig),
@@ -89,6 +91,7 @@ pub(super) struct CommonConfig {
     disabled_tools: Vec<String>,
     #[serde(default)]
     strict_output: bool,
+    guide: Option<GuideRule>,
 }
 
 /// When a provider that breaks again and again is left alone for a while. Absent keys have the engine's defaults.
@@ -160,7 +163,7 @@ impl ProviderConfig {
             ProviderKindConfig::MaiBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::LenBot(config, _) => config.path = folder.join(&config.path),
             ProviderKindConfig::Xbot(config) => config.path = folder.join(&config.path),
-            ProviderKindConfig::Builtin | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => {}
+            ProviderKindConfig::Builtin(_) | ProviderKindConfig::Demo | ProviderKindConfig::Scripted(_) => {}
             ProviderKindConfig::Mcp(config) => mcp::in_folder(config, folder),
         }
     }
@@ -171,7 +174,7 @@ impl ProviderConfig {
         let mut settings = ProviderSettings::default();
         settings.name_form = common.naming.unwrap_or(match self.kind {
             ProviderKindConfig::Http(_) | ProviderKindConfig::Mcp(_) => NameForm::Qualified,
-            ProviderKindConfig::Builtin
+            ProviderKindConfig::Builtin(_)
             | ProviderKindConfig::Demo
             | ProviderKindConfig::Scripted(_)
             | ProviderKindConfig::MaiBot(..)
@@ -197,6 +200,12 @@ impl ProviderConfig {
             settings.breaker = Some(Breaker::OFF);
         }
         settings.strict_output = common.strict_output;
+        settings.reserved_names = matches!(self.kind, ProviderKindConfig::Builtin(_));
+        // A document's instructions go with every request (seed 003); those of others come with their tools.
+        settings.guide = common.guide.unwrap_or(match self.kind {
+            ProviderKindConfig::Http(_) => GuideRule::Always,
+            _ => GuideRule::WhenUsable,
+        });
         if let Some(max_queued) = common.max_queued {
             settings.max_queued = max_queued;
         }

@@ -8,6 +8,7 @@ use toolyard_providers::{CommandSpec, McpConfig, McpOptions, RunnerConfig};
 
 use super::Config;
 use super::backend::{BackendConfig, BackendKind, BackendKindName, KIND_KEY};
+use super::builtin::BuiltinKeys;
 use super::endpoint::EndpointConfig;
 use super::error::{ConfigError, ConfigErrors, explain, nearest};
 use super::folder::FOLDER_KEY;
@@ -16,7 +17,7 @@ use super::provider::LENBOT_UNLOAD_MS;
 use super::provider::{COMMON_KEYS, CommonConfig, KindName, NoSettings, ProviderConfig, ProviderKindConfig};
 use super::ranges::{self, NumberRange};
 
-const SECTIONS: [&str; 7] = ["server", "limits", "policy", "backend", "mcp", "plugins", "providers"];
+const SECTIONS: [&str; 8] = ["server", "limits", "policy", "backend", "mcp", "plugins", "builtin", "providers"];
 
 type Section<'i> = Spanned<DeValue<'i>>;
 
@@ -56,6 +57,7 @@ impl Reader<'_> {
                 "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
                 "mcp" => (config.mcp, config.endpoint) = self.mcp_table(value),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
+                "builtin" => config.builtin = self.section("builtin", value).unwrap_or_default(),
                 "backend" => config.backend = self.backend(value).unwrap_or_default(),
                 "providers" => config.providers = self.providers(value),
                 other => {
@@ -132,7 +134,7 @@ impl Reader<'_> {
         let rest = Spanned::new(span, DeValue::Table(rest));
         let others = kind.other_keys();
         let kind = match kind {
-            KindName::Builtin => self.table(&section, rest, &others).map(|NoSettings {}| ProviderKindConfig::Builtin),
+            KindName::Builtin => self.table(&section, rest, &others).map(BuiltinKeys::kind),
             KindName::Demo => self.table(&section, rest, &others).map(|NoSettings {}| ProviderKindConfig::Demo),
             KindName::Scripted => self.table(&section, rest, &others).map(ProviderKindConfig::Scripted),
             KindName::Http => self.table(&section, rest, &others).map(ProviderKindConfig::Http),

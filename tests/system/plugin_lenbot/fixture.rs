@@ -106,7 +106,7 @@ impl Bot {
 
     /// A plugin of this code in a folder of its own, with further lines in its manifest.
     pub(super) fn write(&self, name: &str, code: &str, manifest: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
+        let path = self.path_of(name);
         std::fs::create_dir_all(&path).unwrap();
         let head = format!(
             "name = \"{name}\"\nversion = \"1.0\"\ninterface = 1\nrequires_lenbot = \">=0.2\"\n\
@@ -116,6 +116,10 @@ impl Bot {
         std::fs::write(path.join("plugin.toml"), format!("{head}{manifest}")).unwrap();
         std::fs::write(path.join("__init__.py"), code).unwrap();
         path
+    }
+
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     pub(super) fn data_of(&self, name: &str) -> PathBuf {

@@ -14,7 +14,6 @@ use crate::plugin::dialect::LoadedPlugin;
 const MAX_TOOLS: usize = 10_000;
 /// Members of a tool's metadata.
 pub(super) const UNAVAILABLE: &str = "unavailable";
-const GUIDE: &str = "guide";
 const SOURCE: &str = "source";
 
 /// A plugin, as its runner describes it.
@@ -79,7 +78,13 @@ pub(super) fn read(plugin: &Value) -> Result<LoadedPlugin, String> {
         }
     }
     remarks.warnings = document.warnings_of_all();
-    Ok(LoadedPlugin { version: document.version, tools, remarks, document: plugin.clone() })
+    Ok(LoadedPlugin {
+        version: document.version,
+        tools,
+        remarks,
+        guide: document.instructions,
+        document: plugin.clone(),
+    })
 }
 
 // === impl Document ===
@@ -108,9 +113,6 @@ impl Document {
     fn metadata(&self, tool: &str, source: String) -> Map<String, Value> {
         let mut metadata = Map::new();
         metadata.insert(SOURCE.to_owned(), Value::String(source));
-        if let Some(guide) = &self.instructions {
-            metadata.insert(GUIDE.to_owned(), Value::String(guide.clone()));
-        }
         let scenes: Map<String, Value> = (self.unavailable.scenes.iter())
             .filter_map(|(scene, reasons)| Some((scene.clone(), json!(reasons.get(tool)?))))
             .collect();
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!((read.brief(), read.description.as_str()), ("读取计数。", "[插件 counter] 读取计数。"));
         assert_eq!((act.brief(), act.description.as_str()), ("操作", "[插件 counter] 执行操作。"));
         assert_eq!((read.visibility, read.flags.needs_source), (Some(Visibility::Deferred), false));
-        assert_eq!((&read.metadata["guide"], &read.metadata["source"]), (&json!("先读后写。"), &json!("插件 counter")));
+        assert_eq!((plugin.guide.as_deref(), &read.metadata["source"]), (Some("先读后写。"), &json!("插件 counter")));
     }
 
     #[test]

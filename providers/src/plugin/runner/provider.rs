@@ -149,6 +149,10 @@ impl ToolProvider for PluginProvider {
         self.shared.plugin.load().remarks.clone()
     }
 
+    fn guide(&self) -> Option<String> {
+        self.shared.plugin.load().guide.clone()
+    }
+
     /// Dropping the future has the runner cancel the handler, and does not wait for it.
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
         Box::pin(self.call(invocation, context))
