@@ -2,6 +2,8 @@
 //!
 //! Nothing here awaits an actor or takes a lock that another batch holds. The registry's table is read once.
 
+mod approved;
+mod asking;
 mod call_run;
 mod check;
 mod collect;
@@ -18,12 +20,14 @@ mod settled;
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use tokio::time::Instant;
 
 use crate::call::ToolBatch;
 use crate::engine::Engine;
 use crate::result::BatchOutcome;
 
+pub(crate) use approved::run_approved;
 pub use check::CheckedCall;
 pub(crate) use check::check;
 pub use control::BatchHandle;
@@ -48,7 +52,11 @@ pub(crate) async fn dispatch(
         None => None,
     };
     let plan = plan::plan(engine, batch, session, control, events, started);
-    let settled = run::run(engine, &plan.running).await;
+    let settled = match &plan.asked {
+        None => run::run(engine, &plan.running).await,
+        // While the rest run: whoever hears of an approval can rely on it.
+        Some(asked) => futures::join!(run::run(engine, &plan.running), asked.keep().boxed()).0,
+    };
     let outcome = collect::collect(engine, plan, settled);
     engine.metrics.record_batch(started.elapsed());
     outcome

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::approval::Approvals;
 use crate::context::ContextProviders;
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
@@ -18,7 +19,7 @@ use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
-use crate::session::{SessionStore, Sessions};
+use crate::session::{Sessions, Stores};
 
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
@@ -28,6 +29,7 @@ pub(crate) struct Engine {
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) sessions: Sessions,
     pub(crate) contexts: ContextProviders,
+    pub(crate) approvals: Approvals,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -53,13 +55,14 @@ pub(crate) struct Reservation {
 // === impl Engine ===
 
 impl Engine {
-    pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>, store: Option<Arc<dyn SessionStore>>) -> Self {
+    pub(crate) fn new(limits: Limits, host: Arc<dyn HostPort>, stores: Stores) -> Self {
         Self {
             table: ArcSwap::default(),
             published: watch::Sender::new(0),
             policy: ArcSwap::default(),
-            sessions: Sessions::new(limits.max_sessions, limits.session_ttl, store),
+            sessions: Sessions::new(limits.max_sessions, limits.session_ttl, stores.sessions),
             contexts: ContextProviders::default(),
+            approvals: Approvals::new(&limits, stores.approvals),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),

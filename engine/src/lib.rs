@@ -25,6 +25,7 @@
 #![warn(missing_docs)]
 
 mod actor;
+mod approval;
 mod call;
 mod context;
 mod dialect;
@@ -50,6 +51,11 @@ mod tool;
 
 pub use tokio_util::sync::CancellationToken;
 
+pub use approval::{
+    Approval, ApprovalControl, ApprovalDecision, ApprovalError, ApprovalEvents, ApprovalFilter, ApprovalId,
+    ApprovalNotice, ApprovalOutcome, ApprovalPlace, ApprovalRecord, ApprovalRequest, ApprovalScope, ApprovalState,
+    ApprovalStore,
+};
 pub use call::{
     Actor, Arguments, BatchId, CallContext, CallHold, CallId, CallPolicy, Locale, Profile, RawArguments, SessionKey,
     Stage, ToolAvailabilityContext, ToolBatch, ToolCall, ToolExecutionContext, ToolInvocation, TurnId, UnknownProfile,
@@ -99,7 +105,7 @@ pub use schema::{
 };
 pub use session::{
     LoadedSet, MemoryStore, ReceivedMessage, SessionControl, SessionProfile, SessionRecord, SessionState, SessionStore,
-    SessionUnknown, StoreError, TurnRecord, TurnStart,
+    SessionUnknown, StoreError, Stores, TurnRecord, TurnStart,
 };
 pub use tool::{
     ActionsError, ChatScope, DeclaredText, Effect, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool,

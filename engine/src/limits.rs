@@ -42,6 +42,12 @@ pub struct Limits {
     pub max_sessions: usize,
     /// How long a session that nobody uses stays in memory. Default 24 h.
     pub session_ttl: Duration,
+    /// Approvals that are over and kept, with what came of them. Default 10,000.
+    pub max_kept_approvals: usize,
+    /// Bytes that they may take; the oldest go first. Default 64 MiB.
+    pub max_kept_approval_bytes: usize,
+    /// How long they are kept. Default 1 h.
+    pub kept_approval_ttl: Duration,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -69,6 +75,9 @@ impl Default for Limits {
             max_tool_labels: 5_000,
             max_sessions: 100_000,
             session_ttl: Duration::from_secs(24 * 3600),
+            max_kept_approvals: 10_000,
+            max_kept_approval_bytes: 64 << 20,
+            kept_approval_ttl: Duration::from_secs(3600),
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

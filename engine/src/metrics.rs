@@ -4,6 +4,7 @@
 //! up is always `_unknown`. The invoke path counts into buckets of its own, one set for each worker, so that no two cores
 //! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder.
 
+mod approvals;
 mod buckets;
 mod labels;
 mod shards;
@@ -19,6 +20,7 @@ use metrics::{
 use crate::gate::Gate;
 use crate::result::ErrorCode;
 
+pub(crate) use approvals::{publish_approvals, record_decision};
 use buckets::Buckets;
 pub(crate) use labels::ToolLabels;
 use shards::Sharded;
@@ -67,6 +69,7 @@ pub fn describe_metrics() {
         "1 while the provider is left alone because it failed too often, else 0."
     );
     describe_counter!(CONTEXTS_TOTAL, Unit::Count, "What context providers were asked for, by how they answered.");
+    approvals::describe();
     describe_counter!(PROVIDER_STARTS, Unit::Count, "Attempts to start a provider, by how they ended.");
 }
 

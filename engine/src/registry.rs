@@ -1,5 +1,6 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
+mod approvals;
 mod breaker;
 mod context;
 mod discovery;
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::actor::RegistryMailbox;
+use crate::approval;
 use crate::call::{BatchId, SessionKey, ToolBatch, ToolCall, ToolExecutionContext};
 use crate::dialect::{DefinitionForm, Definitions, StrictMode};
 use crate::dispatch::{self, BatchControl, BatchHandle, BatchesInFlight, CheckedCall};
@@ -30,7 +32,7 @@ use crate::metrics;
 use crate::policy::Policy;
 use crate::provider::{HostPort, NoHost, ProviderConnector, ProviderSettings, Standing, ToolProvider};
 use crate::result::{BatchOutcome, CallError, CallResult, KeptResult};
-use crate::session::{self, SessionControl, SessionStore};
+use crate::session::{self, SessionControl, SessionStore, Stores};
 use crate::tool::ToolSpec;
 
 pub(crate) use breaker::{BreakerState, Probe};
@@ -92,9 +94,7 @@ impl ToolRegistry {
 
     /// Starts an engine whose sessions outlive it in this store.
     pub fn with_store(limits: Limits, host: Arc<dyn HostPort>, store: Option<Arc<dyn SessionStore>>) -> Self {
-        let engine = Arc::new(Engine::new(limits, host, store));
-        let actor = RegistryMailbox::spawn(&engine);
-        Self { engine, actor }
+        Self::with_stores(limits, host, Stores { sessions: store, approvals: None })
     }
 
     /// Puts another policy in the place of the present one. Batches in flight go on under the one that they began with.
@@ -293,6 +293,7 @@ impl ToolRegistry {
             metrics::in_flight_gauge(&status.name).set(status.in_flight as f64);
         }
         metrics::sessions_gauge().set(self.engine.sessions.len() as f64);
+        metrics::publish_approvals(self.engine.approvals.waiting());
         metrics::mailbox_gauge("registry").set(self.actor.depth() as f64);
     }
 
@@ -308,6 +309,7 @@ impl ToolRegistry {
         // A batch that its caller holds and does not poll cannot end.
         drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.tracker.wait()).await);
         drop(tokio::time::timeout(self.engine.limits.control_timeout, session::flush(&self.engine)).await);
+        drop(tokio::time::timeout(self.engine.limits.control_timeout, approval::flush(&self.engine)).await);
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use message::Messages;
 pub use message::ReceivedMessage;
 pub use record::{SessionProfile, SessionRecord, TurnRecord};
 pub(crate) use state::{Session, SessionView};
-pub use store::{MemoryStore, SessionStore, StoreError};
+pub use store::{MemoryStore, SessionStore, StoreError, Stores};
 pub(crate) use table::Sessions;
 pub(crate) use turn::Turn;
 pub(crate) use writer::{flush, write_behind};

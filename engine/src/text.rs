@@ -1,15 +1,20 @@
 //! The sentences that the engine itself says to a model or a person, in the language of the context.
 
+mod approvals;
 pub(crate) mod discovery;
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::call::Locale;
-use crate::gate::AskReason;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, ErrorCode};
-use crate::tool::{Effect, ToolSpec};
+use crate::tool::Effect;
+
+pub(crate) use approvals::{
+    approval_denied, approval_expired, approval_required, approval_unknown, approval_withdrawn, approvals_full,
+    approved_arguments,
+};
 
 /// Characters of a model's own words that a sentence repeats.
 const MAX_QUOTED: usize = 128;
@@ -95,22 +100,6 @@ pub(crate) fn effect_denied(locale: Locale, name: &str, effect: Option<Effect>) 
         Locale::Zh => format!("不允许使用工具 {name}：{effect}"),
     };
     CallError::new(ErrorCode::PolicyDenied, message)
-}
-
-/// A call that a person has to agree to. Shows the title, never the description, which is written for the model.
-pub(crate) fn approval_required(locale: Locale, tool: &ToolSpec, reason: AskReason) -> CallError {
-    let (title, effect) = (short(tool.title_for(locale)), effect_name(locale, tool.effect));
-    let message = match (locale, reason) {
-        (Locale::En, AskReason::Effect) => format!("`{title}` needs the user's approval first: {effect}"),
-        (Locale::En, AskReason::Tainted) => {
-            format!(
-                "`{title}` needs the user's approval first: {effect}, and text of third parties was read in this turn"
-            )
-        }
-        (Locale::Zh, AskReason::Effect) => format!("“{title}”需要用户先批准：{effect}"),
-        (Locale::Zh, AskReason::Tainted) => format!("“{title}”需要用户先批准：{effect}，且本轮已读取第三方内容"),
-    };
-    CallError::new(ErrorCode::PolicyApprovalRequired, message)
 }
 
 fn effect_name(locale: Locale, effect: Option<Effect>) -> &'static str {

@@ -19,6 +19,7 @@ use super::provider_actor::{Charge, ProviderActor, ReloadProvider};
 use super::slot::{Reply, Slot};
 use super::start::Blueprint;
 use super::status::SharedStatus;
+use crate::approval;
 use crate::call::ToolBatch;
 use crate::dispatch::{self, BatchControl, EventSender, Registered};
 use crate::engine::Engine;
@@ -44,6 +45,8 @@ pub(super) struct RegistryActor {
     _metrics: AbortOnDropHandle<()>,
     /// Keeps sessions that changed.
     _writer: AbortOnDropHandle<()>,
+    /// Ends approvals in time, and keeps those that changed.
+    _approvals: [AbortOnDropHandle<()>; 2],
 }
 
 /// Register a provider; `registered` hears when it can be found, `started` of its first start.
@@ -110,7 +113,20 @@ impl Actor for RegistryActor {
     async fn on_start((engine, status): Self::Args, _me: ActorRef<Self>) -> Result<Self, Infallible> {
         let metrics = AbortOnDropHandle::new(tokio::spawn(publish_metrics(Arc::clone(&engine))));
         let writer = AbortOnDropHandle::new(tokio::spawn(session::write_behind(Arc::clone(&engine))));
-        Ok(Self { engine, status, providers: Vec::new(), next_serial: 0, _metrics: metrics, _writer: writer })
+        let approvals = [
+            AbortOnDropHandle::new(tokio::spawn(approval::keep_time(Arc::clone(&engine)))),
+            AbortOnDropHandle::new(tokio::spawn(approval::write_behind(Arc::clone(&engine)))),
+        ];
+        let providers = Vec::new();
+        Ok(Self {
+            engine,
+            status,
+            providers,
+            next_serial: 0,
+            _metrics: metrics,
+            _writer: writer,
+            _approvals: approvals,
+        })
     }
 
     /// Nothing of a provider's runs in a handler, so a panic here is the engine's own; the providers go on all the same.

@@ -11,8 +11,10 @@ use super::{
     Arguments, BatchId, CallId, CallPolicy, Profile, RawArguments, SessionKey, ToolExecutionContext, TurnId,
     read_arguments,
 };
+use crate::approval::ApprovalRequest;
 use crate::json::JsonText;
 use crate::limits::Limits;
+use crate::policy::ApprovalMode;
 use crate::provider::HostPort;
 use crate::result::{CallError, Repair};
 
@@ -57,6 +59,10 @@ pub struct ToolBatch {
     /// Whether results are wanted in the form of their tools' own protocols too, see
     /// [`crate::ToolExecutionResult::native`].
     pub native_results: bool,
+    /// What becomes of calls that a person has to agree to, instead of what policy says. Without a session none waits.
+    pub approvals: Option<ApprovalMode>,
+    /// The call that was approved and is run now, alone in this batch.
+    pub(crate) approved: Option<Arc<ApprovalRequest>>,
 }
 
 // === impl ToolCall ===
@@ -103,6 +109,8 @@ impl ToolBatch {
             host: None,
             all_loaded: false,
             native_results: false,
+            approvals: None,
+            approved: None,
         }
     }
 
@@ -152,6 +160,13 @@ impl ToolBatch {
     #[must_use]
     pub fn with_native_results(mut self) -> Self {
         self.native_results = true;
+        self
+    }
+
+    /// The same batch, its calls that a person has to agree to treated like this.
+    #[must_use]
+    pub fn with_approvals(mut self, mode: ApprovalMode) -> Self {
+        self.approvals = Some(mode);
         self
     }
 

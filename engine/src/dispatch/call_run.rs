@@ -11,6 +11,7 @@ use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
 use super::RunningBatch;
+use super::asking;
 use super::held::TakenPermits;
 use super::settled::Settled;
 use crate::call::{CallContext, ToolInvocation};
@@ -33,6 +34,8 @@ pub(super) struct CallRun {
 }
 
 enum Stage {
+    /// Waits for a person, and holds nothing meanwhile. Its run is a batch of its own.
+    Asking(BoxFuture<'static, Settled>),
     /// Waits for permits.
     Queued(BoxFuture<'static, Acquired>),
     /// May enter the tool's body.
@@ -54,7 +57,10 @@ impl CallRun {
     /// The provider closed since the batch was planned.
     pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Result<Self, CallError> {
         let tool = batch.tool(place);
-        tool.handle.enter(batch.context.locale)?;
+        let waits = batch.admitted[place].waiting.is_some();
+        if !waits {
+            tool.handle.enter(batch.context.locale)?;
+        }
         let mut run = Self {
             batch: Arc::clone(batch),
             place,
@@ -63,7 +69,9 @@ impl CallRun {
             entered: None,
             probe: None,
         };
-        if tool.permits.is_some() || tool.handle.permits.is_some() {
+        if waits {
+            run.stage = Stage::Asking(asking::wait(Arc::clone(batch), place).boxed());
+        } else if tool.permits.is_some() || tool.handle.permits.is_some() {
             run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
         }
         Ok(run)
@@ -180,6 +188,10 @@ impl Future for CallRun {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Settled> {
         loop {
             match &mut self.stage {
+                Stage::Asking(waiting) => {
+                    let settled = ready!(waiting.as_mut().poll(cx));
+                    return self.finish(settled);
+                }
                 Stage::Queued(_) => {
                     if let Err(settled) = ready!(self.poll_permits(cx)) {
                         return self.finish(settled);
@@ -218,6 +230,8 @@ impl Future for CallRun {
 impl Drop for CallRun {
     fn drop(&mut self) {
         self.drop_body();
-        self.batch.leave(self.place, std::mem::take(&mut self.permits));
+        if self.batch.admitted[self.place].waiting.is_none() {
+            self.batch.leave(self.place, std::mem::take(&mut self.permits));
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::gate::Caller;
 use crate::json::JsonText;
 use crate::result::{CallError, CallStatus, Repair};
 use crate::session::SessionView;
+use crate::text;
 use crate::tool::ToolId;
 
 /// What one call would do.
@@ -50,13 +51,18 @@ pub struct CheckedCall {
 pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     let table = engine.table.load_full();
     let policy = engine.policy.load_full();
+    let session = batch.session.as_ref().and_then(|key| engine.sessions.get(key));
     let caller = Caller::new(&batch.context, &policy, peek(engine, batch)).among(table.findable);
-    let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX);
+    let mut planner = Planner::new(engine, &table, batch, caller, session.as_deref(), Instant::now(), usize::MAX);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);
         let admission = planner.check(index, call, route, renamed);
         let (arguments, repairs, error) = match admission {
+            Ok(Passed { ask: Some(reason), route, .. }) => {
+                let spec = &table.routes[route].tool.spec;
+                (None, Vec::new(), Some(text::approval_required(batch.context.locale, spec, reason)))
+            }
             Ok(Passed { arguments, repairs, .. }) => (Some(arguments.json().clone()), repairs, None),
             Err(refusal) => (None, Vec::new(), Some(refusal.error)),
         };

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::hint;
+use tokio_util::sync::CancellationToken;
+
 use super::plan::{Plan, Refused};
 use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
+use super::{CancelReason, hint};
+use crate::approval::Asked;
 use crate::call::ToolCall;
 use crate::engine::Engine;
 use crate::metrics::CallTimes;
@@ -16,7 +19,7 @@ use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
 pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> BatchOutcome {
-    let Plan { batch_id, running, refused, _reservation } = plan;
+    let Plan { batch_id, running, refused, asked, _reservation } = plan;
     let mut results = Vec::with_capacity(settled.len() + refused.len());
     let mut refused = refused.into_iter().peekable();
     for (place, settled) in settled.into_iter().enumerate() {
@@ -41,6 +44,9 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
     if let Some(events) = &running.events {
         events.batch_settled(stop);
     }
+    if let Some(asked) = asked {
+        end_asking(&running, asked);
+    }
     BatchOutcome { batch_id, stop, stop_requested_by, results }
 }
 
@@ -60,12 +66,30 @@ fn aggregate(engine: &Engine, session: &Session, batch: &RunningBatch, results: 
     }
 }
 
+/// Whoever cancelled the batch does not look at its approvals; a daemon that stops leaves them to the next one.
+fn end_asking(batch: &RunningBatch, asked: Asked) {
+    let is_cancelled = match batch.control.reason() {
+        Some(CancelReason::Batch | CancelReason::Session) => true,
+        Some(CancelReason::Shutdown) => false,
+        None => batch.cancel.as_ref().is_some_and(CancellationToken::is_cancelled),
+    };
+    if is_cancelled {
+        drop(asked);
+    } else {
+        asked.hand_over();
+    }
+}
+
 fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {
     let tool = &route.tool;
     let total = settled.ended.duration_since(batch.started);
     let started =
         settled.entered.map(|entered| (entered.duration_since(batch.started), settled.ended.duration_since(entered)));
-    tool.metrics.record(settled.status, CallTimes { total, started });
+    // The run of an approved call has counted itself.
+    let is_counted = admitted.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
+    if !is_counted {
+        tool.metrics.record(settled.status, CallTimes { total, started });
+    }
     if let Some(kind) = settled.failure {
         tool.metrics.record_failure(kind);
     }
@@ -122,6 +146,7 @@ impl Head<'_> {
             truncated: settled.truncated,
             reference: notes.reference,
             warnings: notes.warnings,
+            approval: notes.approval,
             duration: settled.ended.duration_since(batch.started),
         }
     }

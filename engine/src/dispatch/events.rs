@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use crate::approval::ApprovalNotice;
 use crate::call::{CallId, ToolCall};
 use crate::result::CallStatus;
 
@@ -23,6 +24,15 @@ pub enum BatchEvent {
         index: usize,
         /// Id of the call.
         call_id: CallId,
+    },
+    /// A person has to agree to a call. It is started when they do, or settles after this.
+    ApprovalRequired {
+        /// Place in the batch.
+        index: usize,
+        /// Id of the call.
+        call_id: CallId,
+        /// What is asked.
+        approval: ApprovalNotice,
     },
     /// A call reports progress.
     CallProgress {
@@ -66,7 +76,7 @@ pub struct Progress {
 #[derive(Debug)]
 pub struct BatchEvents(mpsc::Receiver<BatchEvent>);
 
-/// Where a batch sends its events. The channel has room for every start and every end, so those are never dropped;
+/// Where a batch sends its events. The channel has room for every start, question and end, so those are never dropped;
 /// progress only takes the room beside them.
 #[derive(Debug)]
 pub(crate) struct EventSender {
@@ -88,12 +98,17 @@ impl BatchEvents {
 
 impl EventSender {
     pub(crate) fn new(calls: usize) -> (Self, BatchEvents) {
-        let (channel, events) = mpsc::channel(2 * calls + 1 + PROGRESS_ROOM);
+        let (channel, events) = mpsc::channel(3 * calls + 1 + PROGRESS_ROOM);
         (Self { channel, settled: Mutex::new(vec![false; calls]) }, BatchEvents(events))
     }
 
     pub(super) fn started(&self, index: usize, call: &ToolCall) {
         self.send(BatchEvent::CallStarted { index, call_id: call.call_id.clone() });
+    }
+
+    pub(super) fn approval_required(&self, index: usize, call: &ToolCall, approval: &ApprovalNotice) {
+        let approval = approval.clone();
+        self.send(BatchEvent::ApprovalRequired { index, call_id: call.call_id.clone(), approval });
     }
 
     pub(super) fn progress(&self, index: usize, progress: Progress) {

@@ -8,9 +8,10 @@ use tokio::time::Instant;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
+use crate::approval::{ApprovalId, Asked};
 use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
-use crate::gate::{self, Admission, Caller, Gate, Refusal};
+use crate::gate::{self, Admission, AskReason, Caller, Gate, Refusal};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
@@ -20,13 +21,15 @@ use crate::text;
 /// Unknown names of one batch for which nearest names are looked up.
 const MAX_PROPOSALS: usize = 8;
 /// Time that no clock overflows on: about a century.
-const FAR: Duration = Duration::from_secs(3_000_000_000);
+pub(super) const FAR: Duration = Duration::from_secs(3_000_000_000);
 
 /// A batch, planned.
 pub(super) struct Plan {
     pub(super) batch_id: BatchId,
     pub(super) running: Arc<RunningBatch>,
     pub(super) refused: Vec<Refused>,
+    /// What a person has to agree to, if anything.
+    pub(super) asked: Option<Asked>,
     /// Keeps the engine's count of calls until the batch is collected.
     pub(super) _reservation: Reservation,
 }
@@ -41,13 +44,17 @@ pub(super) struct Refused {
 
 /// What the gates look at, besides the call.
 pub(super) struct Planner<'a> {
-    engine: &'a Engine,
-    table: &'a RoutingTable,
-    caller: Caller<'a>,
+    pub(super) engine: &'a Engine,
+    pub(super) table: &'a RoutingTable,
+    /// Without its calls.
+    pub(super) batch: &'a ToolBatch,
+    pub(super) caller: Caller<'a>,
+    pub(super) session: Option<&'a Session>,
     policy: CallPolicy,
-    started: Instant,
+    pub(super) started: Instant,
     batch_deadline: Option<Instant>,
-    room: usize,
+    pub(super) room: usize,
+    pub(super) asked: Vec<ApprovalId>,
     /// Unknown names that are still looked up among the known ones: a flood of them must not cost a worker its time.
     proposals_left: usize,
 }
@@ -67,7 +74,9 @@ pub(super) fn plan(
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
     let caller = Caller::new(&batch.context, &policy, view).among(table.findable);
-    let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls());
+    // The call of an approval had its room when it was asked for.
+    let room = if batch.approved.is_some() { 1 } else { reservation.calls() };
+    let mut planner = Planner::new(engine, &table, &batch, caller, session.as_deref(), started, room);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
     for (index, call) in calls.into_iter().enumerate() {
@@ -75,6 +84,9 @@ pub(super) fn plan(
             Ok(call) => admitted.push(call),
             Err(call) => {
                 if let (Some(events), Some(error)) = (&events, &call.settled.error) {
+                    if let Some(notice) = call.settled.approval() {
+                        events.approval_required(index, &call.call, notice);
+                    }
                     events.settled(index, &call.call, error.code.status(), started.elapsed());
                 }
                 refused.push(*call);
@@ -84,6 +96,9 @@ pub(super) fn plan(
     taint(engine, session.as_deref(), &planner, &admitted);
     let (turn, loaded) = planner.caller.session.take().map(|view| (view.turn, view.loaded)).unzip();
     let loaded = loaded.flatten();
+    // An approved call asks to stop the turn in which it was made, and no later one.
+    let turn = turn.filter(|turn| batch.approved.as_ref().is_none_or(|call| call.turn.as_ref() == Some(&turn.id)));
+    let asked = std::mem::take(&mut planner.asked);
     let ToolBatch { context, cancel, host, native_results, .. } = batch;
     let shared = Shared {
         context,
@@ -100,11 +115,25 @@ pub(super) fn plan(
         loaded,
     };
     let running = Arc::new(RunningBatch::new(engine, shared, admitted));
-    Plan { batch_id, running, refused, _reservation: reservation }
+    let asked = if asked.is_empty() { None } else { Some(hand_out(engine, &running, asked)) };
+    Plan { batch_id, running, refused, asked, _reservation: reservation }
+}
+
+/// Ties the calls that wait to their batch.
+fn hand_out(engine: &Arc<Engine>, running: &Arc<RunningBatch>, asked: Vec<ApprovalId>) -> Asked {
+    for (place, admitted) in running.admitted.iter().enumerate() {
+        if let Some(waiting) = &admitted.waiting {
+            waiting.attach(running, place);
+        }
+    }
+    Asked::new(engine, asked)
 }
 
 /// What the batch sees of its session: frozen now, whatever its calls do.
 fn view(engine: &Engine, session: &Session, batch: &ToolBatch) -> SessionView {
+    if batch.approved.is_some() {
+        return session.view_of_approved();
+    }
     let (mut view, began) = session.view(batch.turn.as_ref());
     if began {
         engine.sessions.touch(session);
@@ -127,10 +156,12 @@ fn taint(engine: &Engine, session: Option<&Session>, planner: &Planner<'_>, admi
 
 /// What the gates found out about a call that may run.
 pub(super) struct Passed {
-    route: usize,
+    pub(super) route: usize,
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
     deadline: Instant,
+    /// Why a person has to be asked, if so.
+    pub(super) ask: Option<AskReason>,
 }
 
 // === impl Planner ===
@@ -139,22 +170,40 @@ impl<'a> Planner<'a> {
     pub(super) fn new(
         engine: &'a Engine,
         table: &'a RoutingTable,
-        batch: &ToolBatch,
+        batch: &'a ToolBatch,
         caller: Caller<'a>,
+        session: Option<&'a Session>,
         started: Instant,
         room: usize,
     ) -> Self {
         let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
         let policy = batch.policy;
-        Self { engine, table, caller, policy, started, batch_deadline, room, proposals_left: MAX_PROPOSALS }
+        Self {
+            engine,
+            table,
+            batch,
+            caller,
+            session,
+            policy,
+            started,
+            batch_deadline,
+            room,
+            asked: Vec::new(),
+            proposals_left: MAX_PROPOSALS,
+        }
     }
 
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
         match self.check(index, &call, route, renamed) {
-            Ok(Passed { route, arguments, repairs, deadline }) => {
+            Ok(passed) => {
+                if let Some(reason) = passed.ask {
+                    return self.ask(index, call, passed, reason);
+                }
+                let Passed { route, arguments, repairs, deadline, .. } = passed;
                 self.room -= 1;
-                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
+                let entry = Entry::default();
+                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry, waiting: None })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
@@ -166,6 +215,9 @@ impl<'a> Planner<'a> {
 
     /// The route of a name, and what was mended to find it.
     pub(super) fn resolve(&self, name: &str) -> (Option<usize>, Option<Repair>) {
+        if let Some(approved) = &self.batch.approved {
+            return (self.table.find_tool(&approved.tool_id), None);
+        }
         match self.table.find(name) {
             None if self.policy.lenient_names => {
                 let meant = self.table.meant(name);
@@ -200,7 +252,7 @@ impl<'a> Planner<'a> {
         if index >= limit {
             return Err(Gate::Batch.refuse(text::batch_limit(locale, limit)));
         }
-        if self.caller.turn_is_over() {
+        if self.batch.approved.is_none() && self.caller.turn_is_over() {
             return Err(Gate::Turn.refuse(text::turn_over(locale)));
         }
         let Some(route) = route else {
@@ -209,18 +261,21 @@ impl<'a> Planner<'a> {
         let tool = &self.table.routes[route].tool;
         let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
         let Admission { arguments, repairs: mended, ask } = admission;
-        if let Some(reason) = ask {
-            return Err(Gate::Effect.refuse(text::approval_required(locale, &tool.spec, reason)));
+        if let Some(approved) = &self.batch.approved
+            && arguments.text() != approved.arguments.as_str()
+        {
+            return Err(Gate::Arguments.refuse(text::approved_arguments(locale)));
         }
+        let ask = ask.filter(|reason| self.must_ask(tool, *reason));
         let repairs = renamed.into_iter().chain(mended).collect();
-        if self.room == 0 {
+        if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }
-        Ok(Passed { route, arguments, repairs, deadline: self.deadline(tool.timeout) })
+        Ok(Passed { route, arguments, repairs, deadline: self.deadline(tool.timeout), ask })
     }
 
     /// The batch's or the tool's own, whichever comes first.
-    fn deadline(&self, timeout: Duration) -> Instant {
+    pub(super) fn deadline(&self, timeout: Duration) -> Instant {
         let own = self.started.checked_add(timeout.min(FAR));
         [own, self.batch_deadline].into_iter().flatten().min().unwrap_or(self.started)
     }

@@ -87,11 +87,10 @@ impl<'a> Runner<'a> {
     /// Starts what does not run in place, first, so that other threads can take it while this one goes on.
     fn start_tasks(&mut self) {
         for place in 0..self.slots.len() {
-            let class = self.batch.tool(place).class;
-            if matches!(class, ExecutionClass::Task | ExecutionClass::Blocking)
+            if self.runs_apart(place)
                 && let Some(run) = self.begin(place)
             {
-                self.spawn(place, run, class == ExecutionClass::Blocking);
+                self.spawn(place, run, self.batch.tool(place).class == ExecutionClass::Blocking);
             }
         }
     }
@@ -101,8 +100,7 @@ impl<'a> Runner<'a> {
     fn start_in_place(&mut self, budget: Duration) {
         let mut left = budget;
         for place in 0..self.slots.len() {
-            let class = self.batch.tool(place).class;
-            if matches!(class, ExecutionClass::Task | ExecutionClass::Blocking) {
+            if self.runs_apart(place) {
                 continue;
             }
             let Some(mut run) = self.begin(place) else { continue };
@@ -123,13 +121,26 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Whether the call gets a task or a thread. One that waits for a person only waits.
+    fn runs_apart(&self, place: usize) -> bool {
+        matches!(self.batch.tool(place).class, ExecutionClass::Task | ExecutionClass::Blocking) && !self.waits(place)
+    }
+
+    /// Whether the call waits for a person.
+    fn waits(&self, place: usize) -> bool {
+        self.batch.admitted[place].waiting.is_some()
+    }
+
     fn begin(&mut self, place: usize) -> Option<CallRun> {
         if self.slots[place].is_some() {
             return None;
         }
         if let Some(events) = &self.batch.events {
             let admitted = &self.batch.admitted[place];
-            events.started(admitted.index, &admitted.call);
+            match &admitted.waiting {
+                None => events.started(admitted.index, &admitted.call),
+                Some(waiting) => events.approval_required(admitted.index, &admitted.call, &waiting.notice()),
+            }
         }
         match CallRun::new(self.batch, place) {
             Ok(run) => Some(run),
@@ -162,7 +173,7 @@ impl<'a> Runner<'a> {
         let mut watched: Vec<*const ProviderHandle> = Vec::new();
         for place in 0..self.slots.len() {
             let handle = &self.batch.tool(place).handle;
-            if self.slots[place].is_none() && !watched.contains(&Arc::as_ptr(handle)) {
+            if self.slots[place].is_none() && !self.waits(place) && !watched.contains(&Arc::as_ptr(handle)) {
                 watched.push(Arc::as_ptr(handle));
                 let handle = Arc::clone(handle);
                 self.ended.push(Box::pin(async move {
@@ -224,7 +235,11 @@ impl<'a> Runner<'a> {
 
     fn provider_ended(&mut self, handle: &Arc<ProviderHandle>) {
         let error = handle.why_ended(self.batch.context.locale);
-        self.abandon(|batch, place| Arc::ptr_eq(&batch.tool(place).handle, handle), |_, _| error.clone());
+        // What waits for a person needs no provider yet.
+        let concerned = |batch: &RunningBatch, place: usize| {
+            batch.admitted[place].waiting.is_none() && Arc::ptr_eq(&batch.tool(place).handle, handle)
+        };
+        self.abandon(concerned, |_, _| error.clone());
     }
 
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {

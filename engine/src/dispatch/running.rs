@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::held::{Held, Holds, TakenPermits};
 use super::outbox::Outbox;
 use super::{BatchControl, EventSender, Progress};
+use crate::approval::Waiting;
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
 use crate::gate::Caller;
@@ -43,6 +44,8 @@ pub(crate) struct RunningBatch {
     /// Tokens that tools have asked for, by their call's place in `admitted`.
     tokens: Mutex<Vec<(usize, CancellationToken)>>,
     holds: Holds,
+    /// The batch whose call this one is, where it waits for an approved one.
+    relay: OnceLock<(Weak<RunningBatch>, usize)>,
 }
 
 /// A call that passed the gates.
@@ -57,6 +60,8 @@ pub(crate) struct Admitted {
     /// Place of its route in the table.
     pub(super) route: usize,
     pub(super) entry: Entry,
+    /// What it waits for, where a person has to agree first.
+    pub(super) waiting: Option<Arc<Waiting>>,
 }
 
 /// Whether the tool's body was entered, which decides if the outcome of a call given up is unknown. Of entering and
@@ -104,6 +109,7 @@ impl RunningBatch {
             events,
             tokens: Mutex::new(Vec::new()),
             holds: Holds::default(),
+            relay: OnceLock::new(),
         }
     }
 
@@ -127,7 +133,22 @@ impl RunningBatch {
     pub(crate) fn report(&self, place: usize, progress: Progress) {
         if let Some(events) = &self.events {
             events.progress(self.admitted[place].index, progress);
+        } else if let Some((outer, place)) = self.relay.get()
+            && let Some(outer) = outer.upgrade()
+        {
+            outer.report(*place, progress);
         }
+    }
+
+    /// From now on progress is told to the call at `place` of the batch that waits.
+    pub(super) fn relay_to(&self, outer: &Arc<Self>, place: usize) {
+        self.relay.set((Arc::downgrade(outer), place)).ok();
+    }
+
+    /// Gives up every call. Says whether the body of any was entered.
+    pub(crate) fn give_up_all(&self) -> bool {
+        let entered = (0..self.admitted.len()).filter(|place| self.give_up(*place)).count();
+        entered > 0
     }
 
     /// A token for the call at `place`. A call that has been given up gets one that is cancelled already.
@@ -158,7 +179,11 @@ impl RunningBatch {
     /// Tells the tool of the call at `place`, wherever it is, that nobody waits for it any more. Says whether its body
     /// was entered; if it was not, it never will be.
     pub(super) fn give_up(&self, place: usize) -> bool {
-        let was_entered = self.admitted[place].entry.give_up();
+        let admitted = &self.admitted[place];
+        let was_entered = match &admitted.waiting {
+            None => admitted.entry.give_up(),
+            Some(waiting) => waiting.give_up(&self.engine.approvals),
+        };
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         self.outbox.give_up(place);
         tokens.retain(|(owner, token)| {

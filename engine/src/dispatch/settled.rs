@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::RunningBatch;
+use crate::approval::ApprovalNotice;
 use crate::isolate;
 use crate::metrics::FailureKind;
 use crate::provider::InvokeResult;
 use crate::registry::PreparedTool;
 use crate::result::{
-    CallError, CallStatus, ErrorCode, Executed, Sent, Shortened, TextLimit, ToolExecutionResult, ToolFailure, shorten,
-    truncate_middle,
+    CallError, CallResult, CallStatus, ErrorCode, Executed, Sent, Shortened, TextLimit, ToolExecutionResult,
+    ToolFailure, shorten, truncate_middle,
 };
 use crate::schema::OutputFault;
 use crate::text;
@@ -39,6 +40,8 @@ pub(super) struct Notes {
     /// Where the whole of a result that was cut is kept.
     pub(super) reference: Option<Arc<str>>,
     pub(super) warnings: Vec<String>,
+    /// What a person has to agree to first.
+    pub(super) approval: Option<Box<ApprovalNotice>>,
 }
 
 // === impl Settled ===
@@ -72,6 +75,24 @@ impl Settled {
             Err(failure) => Self::broke(failure, ended, batch),
         };
         Self { entered: Some(entered), ..settled }
+    }
+
+    /// A call that waited for a person, whose approved run gave this, or which did not run.
+    pub(super) fn of_approved(result: &CallResult, ended: Instant) -> Self {
+        let CallResult { status, error, executed, truncated, reference, warnings, .. } = result.clone();
+        let notes = Some(Box::new(Notes { reference, warnings, approval: None }));
+        let result = result.result.clone();
+        Self { status, result, error, executed, failure: None, truncated, notes, entered: None, ended }
+    }
+
+    /// Notes what a person has to agree to before the call runs.
+    pub(super) fn note_approval(&mut self, notice: ApprovalNotice) {
+        self.notes.get_or_insert_default().approval = Some(Box::new(notice));
+    }
+
+    /// What a person has to agree to first, if so.
+    pub(super) fn approval(&self) -> Option<&ApprovalNotice> {
+        self.notes.as_ref()?.approval.as_deref()
     }
 
     pub(super) fn panicked(error: CallError, entered: Instant, ended: Instant) -> Self {
@@ -115,7 +136,7 @@ impl Settled {
         };
         let Shortened { truncated, reference } = shorten_result(&mut result, batch, place);
         let has_notes = reference.is_some() || !warnings.is_empty();
-        let notes = has_notes.then(|| Box::new(Notes { reference, warnings }));
+        let notes = has_notes.then(|| Box::new(Notes { reference, warnings, approval: None }));
         if result.success {
             return Self {
                 status: CallStatus::Ok,

@@ -28,8 +28,9 @@ pub(super) fn may_list(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
 pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<Option<AskReason>, Refusal> {
     match decide(tool, caller) {
         Decision::Deny => Err(refusal(tool, caller)),
+        // Before asking for the effect alone: what a person agreed to for a whole session does not lift taint.
+        Decision::Ask | Decision::Allow if is_tainted(tool, caller) => Ok(Some(AskReason::Tainted)),
         Decision::Ask => Ok(Some(AskReason::Effect)),
-        Decision::Allow if is_tainted(tool, caller) => Ok(Some(AskReason::Tainted)),
         Decision::Allow => Ok(None),
     }
 }

@@ -12,6 +12,12 @@ pub struct ApprovalPolicy {
     pub mode: ApprovalMode,
     /// How long a decision is awaited; later ones are refused. Default 5 min.
     pub timeout: Duration,
+    /// Approvals that may be open at once, in all; further calls are denied. Default 10,000.
+    pub max_pending: usize,
+    /// Bytes of arguments and contexts that they may hold. Default 64 MiB.
+    pub max_pending_bytes: usize,
+    /// Approvals that may be open in one session; further calls of it are denied. Default 32.
+    pub max_per_session: usize,
 }
 
 /// What a call does that a person has to agree to.
@@ -29,6 +35,12 @@ pub enum ApprovalMode {
 
 impl Default for ApprovalPolicy {
     fn default() -> Self {
-        Self { mode: ApprovalMode::default(), timeout: Duration::from_secs(300) }
+        Self {
+            mode: ApprovalMode::default(),
+            timeout: Duration::from_secs(300),
+            max_pending: 10_000,
+            max_pending_bytes: 64 << 20,
+            max_per_session: 32,
+        }
     }
 }

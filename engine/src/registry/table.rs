@@ -14,7 +14,7 @@ use crate::discovery::{ProviderGuide, SearchIndex};
 use crate::gate::{Findable, is_deferred};
 use crate::result::CallError;
 use crate::text;
-use crate::tool::{ModelNames, NameForm, model_name};
+use crate::tool::{ModelNames, NameForm, ToolId, model_name};
 
 /// How many removed names are remembered, so that calls to them can be told that the tool is gone.
 const MAX_REMOVED: usize = 4096;
@@ -121,6 +121,16 @@ impl RoutingTable {
     /// The place of the tool with this name in `routes`.
     pub(crate) fn find(&self, model_name: &str) -> Option<usize> {
         self.by_name.get(model_name).copied()
+    }
+
+    /// The place of this very tool in `routes`, whatever its name. Looks at all of them.
+    pub(crate) fn find_tool(&self, tool_id: &ToolId) -> Option<usize> {
+        self.routes.iter().position(|route| route.tool.origin.tool_id == *tool_id)
+    }
+
+    /// Whether a tool had this model name, and nothing has it now.
+    pub(crate) fn was_removed(&self, model_name: &str) -> bool {
+        self.removed.contains(model_name)
     }
 
     /// Why a name leads nowhere; `nearest` are the names that may have been meant.

@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{CallError, CallStatus, Repair, ToolExecutionResult};
+use crate::approval::ApprovalNotice;
 use crate::call::{BatchId, CallId};
 use crate::json::JsonText;
 use crate::tool::ToolId;
@@ -59,6 +60,8 @@ pub struct CallResult {
     pub reference: Option<Arc<str>>,
     /// What is not as it should be with a result that counts all the same.
     pub warnings: Vec<String>,
+    /// What a person has to agree to before the call runs, see [`crate::ToolRegistry::approvals`].
+    pub approval: Option<Box<ApprovalNotice>>,
     /// From the start of the batch to the end of the call.
     pub duration: Duration,
 }
@@ -140,6 +143,9 @@ impl Serialize for CallResult {
         }
         if !self.warnings.is_empty() {
             map.serialize_entry("warnings", &self.warnings)?;
+        }
+        if let Some(approval) = &self.approval {
+            map.serialize_entry("approval", approval)?;
         }
         map.serialize_entry("duration_ms", &milliseconds(self.duration))?;
         if !self.result.metadata.is_empty() {

@@ -119,12 +119,13 @@ impl SessionControl {
         Ok(())
     }
 
-    /// Cancels the session's batches and forgets it, in the store too. Says whether it was in memory.
+    /// Cancels the session's batches, withdraws its approvals and forgets it, in the store too. Says whether it was in memory.
     ///
     /// # Errors
     /// The store cannot be written.
     pub async fn end(&self, key: &SessionKey) -> Result<bool, StoreError> {
         self.engine.batches.cancel_session(key);
+        self.engine.approvals.withdraw_session(key);
         let was_there = self.engine.sessions.take(key).is_some();
         if let Some(store) = &self.engine.sessions.store {
             store.remove(key).await?;

@@ -1,5 +1,6 @@
 //! What of a session outlives the process.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct SessionRecord {
     pub past_turns: Vec<TurnId>,
     /// The newest messages, each with its turn, the oldest first.
     pub messages: Vec<(TurnId, Arc<ReceivedMessage>)>,
+    /// Ids of the tools that a person has agreed to for the whole session.
+    #[serde(default)]
+    pub granted: BTreeSet<Arc<str>>,
 }
 
 /// A turn, as a store keeps it.

@@ -1,5 +1,6 @@
 //! Session: the living state of one conversation.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +28,8 @@ pub(crate) struct Session {
 #[derive(Debug, Default)]
 struct Rest {
     past: Vec<TurnId>,
+    /// Ids of tools that a person has agreed to for the whole session.
+    granted: BTreeSet<Arc<str>>,
     messages: Messages,
 }
 
@@ -71,7 +74,7 @@ impl Session {
             profile: ArcSwap::from_pointee(record.profile),
             loaded: ArcSwap::from_pointee(record.loaded),
             turn: ArcSwap::from_pointee(turn),
-            rest: Mutex::new(Rest { past: record.past_turns, messages }),
+            rest: Mutex::new(Rest { past: record.past_turns, granted: record.granted, messages }),
             ..Self::new(record.key, now)
         }
     }
@@ -90,6 +93,7 @@ impl Session {
             },
             past_turns: rest.past.clone(),
             messages: rest.messages.all(),
+            granted: rest.granted.clone(),
         }
     }
 
@@ -160,6 +164,23 @@ impl Session {
         let surplus = rest.past.len().saturating_sub(PAST_TURNS);
         rest.past.drain(..surplus);
         turn
+    }
+
+    /// Notes that a person has agreed to a tool for the whole session. Says whether that is new.
+    pub(crate) fn grant(&self, tool_id: &str) -> bool {
+        self.rest().granted.insert(tool_id.into())
+    }
+
+    /// Whether a person has agreed to a tool for the whole session.
+    pub(crate) fn has_granted(&self, tool_id: &str) -> bool {
+        self.rest().granted.contains(tool_id)
+    }
+
+    /// What an approved call sees, which was made in `turn`: what was discovered is settled, and its result comes into the
+    /// present turn.
+    pub(crate) fn view_of_approved(&self) -> SessionView {
+        let turn = self.turn.load_full();
+        SessionView { loaded: None, tainted: turn.is_tainted(), turn }
     }
 
     /// Adds what was loaded. Says whether that was anything new.

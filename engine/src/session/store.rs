@@ -1,12 +1,14 @@
 //! SessionStore: where sessions outlive the process.
 
 use std::fmt;
+use std::sync::Arc;
 
 use ahash::RandomState;
 use dashmap::DashMap;
 use futures::future::BoxFuture;
 
 use super::SessionRecord;
+use crate::approval::{ApprovalId, ApprovalRecord, ApprovalStore};
 use crate::call::SessionKey;
 
 /// Keeps sessions beyond the life of the process and beyond their place in memory. Nothing of it is on the invoke path:
@@ -36,10 +38,20 @@ pub trait SessionStore: Send + Sync + fmt::Debug + 'static {
 #[error("{0}")]
 pub struct StoreError(pub String);
 
-/// Keeps sessions in memory, without a limit of its own: for tests, and for registries that are made anew in one process.
+/// Keeps sessions and approvals in memory, without a limit of its own: for tests, and for registries that are made anew in one process.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: DashMap<SessionKey, SessionRecord, RandomState>,
+    pub(crate) approvals: DashMap<ApprovalId, ApprovalRecord, RandomState>,
+}
+
+/// Where what outlives the process is kept; nothing is kept where there is no store.
+#[derive(Clone, Debug, Default)]
+pub struct Stores {
+    /// Sessions.
+    pub sessions: Option<Arc<dyn SessionStore>>,
+    /// Approvals.
+    pub approvals: Option<Arc<dyn ApprovalStore>>,
 }
 
 // === impl MemoryStore ===

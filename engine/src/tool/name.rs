@@ -18,7 +18,7 @@ const MAX_MODEL_NAME: usize = 64;
 const HASH_SUFFIX: usize = 8;
 
 /// `<plugin>.<name>`: what configuration, policy and records call a tool.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ToolId(Arc<str>);
 
 /// Whether a provider's tools carry its name in front, as the model sees them.
