@@ -80,7 +80,7 @@ impl ProviderKindConfig {
             Self::MaiBot(config, _) => Some((&config.path, "_manifest.json")),
             Self::LenBot(config, _) => Some((&config.path, "plugin.toml")),
             Self::Xbot(config) => Some((&config.path, "plugin.json")),
-            Self::Builtin | Self::Demo | Self::Scripted(_) | Self::Http(_) | Self::Mcp(_) => None,
+            Self::Builtin(_) | Self::Demo | Self::Scripted(_) | Self::Http(_) | Self::Mcp(_) => None,
         }
     }
 
@@ -93,7 +93,7 @@ impl ProviderKindConfig {
             Self::MaiBot(config, _) => config.path = path,
             Self::LenBot(config, _) => config.path = path,
             Self::Xbot(config) => config.path = path,
-            Self::Builtin | Self::Demo | Self::Scripted(_) | Self::Http(_) | Self::Mcp(_) => {}
+            Self::Builtin(_) | Self::Demo | Self::Scripted(_) | Self::Http(_) | Self::Mcp(_) => {}
         }
     }
 }
