@@ -85,7 +85,10 @@ pub(super) async fn approve(
     let Path(id) = id?;
     let Decided { scope, reason, by, wait_ms } = read(&headers, &body?)?;
     if reason.is_some() {
-        return Err(Problem::bad_request("request.invalid", "a `reason` is given to decline a call, not to approve it"));
+        return Err(Problem::bad_request(
+            "request.invalid",
+            "a `reason` is given to decline a call, not to approve it",
+        ));
     }
     let approvals = shared.app.registry.approvals();
     match scope {

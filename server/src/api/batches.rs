@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolyard::{
-    ApprovalMode, AssistantTurn, BatchHandle, BatchId, BatchOutcome, CallPolicy, Dialect, MessageOptions, ParsedReply, Profile,
-    SessionKey, ToolBatch, ToolExecutionContext, TurnId,
+    ApprovalMode, AssistantTurn, BatchHandle, BatchId, BatchOutcome, CallPolicy, Dialect, MessageOptions, ParsedReply,
+    Profile, SessionKey, ToolBatch, ToolExecutionContext, TurnId,
 };
 
 use super::Shared;

@@ -12,7 +12,7 @@ use toolyard::{
 };
 
 use super::{acting, ask, in_session, notice, pending, state_of, waiting_batch, writing};
-use crate::fixture::{OK, Probe, code_of, hanging, ms, provider, statuses, until};
+use crate::fixture::{HOUR, OK, Probe, code_of, hanging, ms, provider, statuses, timed, until};
 
 /// Keeps approvals in memory while it works.
 #[derive(Debug, Default)]
@@ -214,7 +214,8 @@ async fn a_batch_that_waited_when_the_process_ended_waits_no_more() {
     let next = life(&crashed, &probe).await;
     assert_eq!(state_of(&next, id.as_str()).await, ApprovalState::Withdrawn);
     // One that is stopped in good order says so itself.
-    registry.close(ms(0)).await;
+    let ((), time) = timed(registry.close(HOUR)).await;
+    assert_eq!(time, ms(0), "it waits for nobody");
     let outcome = waiting.outcome().await.unwrap();
     assert_eq!(code_of(&outcome.results[0]), Some(ErrorCode::CancelledShutdown));
     assert_eq!(store.states().await, [ApprovalState::Withdrawn]);

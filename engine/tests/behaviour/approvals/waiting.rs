@@ -98,7 +98,7 @@ async fn a_call_that_waits_holds_no_permit_and_its_provider_is_not_kept() {
     until("the old one is closed", || script.closed.load(std::sync::atomic::Ordering::SeqCst) == 1).await;
     registry.approvals().approve(id.as_str(), "ann").await.unwrap();
     let outcome = handle.outcome().await.unwrap();
-    assert_eq!((statuses(&outcome), outcome.results[0].history_content().as_str()), (vec![OK], "write 2"));
+    assert_eq!((statuses(&outcome), outcome.results[0].history_content().as_str()), (vec![OK], "write of 2"));
 }
 
 #[tokio::test(start_paused = true)]
