@@ -301,6 +301,7 @@ impl ToolRegistry {
     /// then, every provider is closed, and every task of the engine has ended, unless one hangs.
     pub async fn close(&self, grace: Duration) {
         self.engine.begin_closing();
+        self.engine.approvals.withdraw_waiting();
         self.engine.tracker.close();
         drop(tokio::time::timeout(grace, self.engine.tracker.wait()).await);
         self.engine.batches.cancel_all();

@@ -1,5 +1,6 @@
 //! The HTTP API.
 
+mod approvals;
 mod backend;
 mod batches;
 mod discovery;
@@ -96,6 +97,10 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
     let limited = Router::new()
         .route("/v1/batches", post(batches::run))
         .route("/v1/batches/{id}", delete(batches::cancel))
+        .route("/v1/approvals", get(approvals::list))
+        .route("/v1/approvals/{id}", get(approvals::one))
+        .route("/v1/approvals/{id}/approve", post(approvals::approve))
+        .route("/v1/approvals/{id}/deny", post(approvals::deny))
         .route("/v1/history", post(history::check))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))

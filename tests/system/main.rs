@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod api;
+mod approvals;
 mod backend;
 mod cli;
 mod configuration;

@@ -21,11 +21,15 @@ impl Asked {
 
     /// Keeps them in the store, before anybody is told of them. Where that fails it is tried again later.
     pub(crate) async fn keep(&self) {
-        for id in &self.ids {
-            if let Err(error) = writer::keep(&self.engine, id).await {
-                tracing::warn!(%id, %error, "an approval cannot be kept yet; it is tried again");
+        let keeping = async {
+            for id in &self.ids {
+                if let Err(error) = writer::keep(&self.engine, id).await {
+                    tracing::warn!(%id, %error, "an approval cannot be kept yet; it is tried again");
+                }
             }
-        }
+        };
+        // A store that hangs holds a batch up once, however many it asks for.
+        drop(tokio::time::timeout(self.engine.limits.control_timeout, keeping).await);
     }
 
     /// The batch has its outcome, and somebody hears of them.

@@ -60,8 +60,12 @@ async fn watch(engine: &Engine) {
     }
 }
 
-/// Nobody is asked about a tool that has been taken away. One that is not there yet may still come.
+/// Nobody is asked about a tool that has been taken away. One that is not there yet may still come, and those of an
+/// engine that closes come back in its next life.
 fn withdraw_gone(engine: &Engine) {
+    if engine.is_closing() {
+        return;
+    }
     let table = engine.table.load();
     engine.approvals.withdraw_where(|request| {
         let is_gone = table.find_tool(&request.tool_id).is_none() && table.was_removed(&request.model_name);

@@ -15,7 +15,7 @@ use super::{
 use crate::call::{Locale, SessionKey};
 use crate::metrics;
 use crate::policy::{ApprovalMode, ApprovalPolicy};
-use crate::result::{CallError, Executed};
+use crate::result::{CallError, ErrorCode, Executed};
 use crate::text;
 
 /// So many are open that nobody is asked any more.
@@ -156,6 +156,14 @@ impl Approvals {
         for (id, error) in gone {
             self.end(&mut table, &id, ApprovalState::Withdrawn, error, Executed::No);
         }
+    }
+
+    /// Withdraws those whose calls wait in their batches: once the engine closes nobody can agree to them.
+    pub(crate) fn withdraw_waiting(&self) {
+        self.withdraw_where(|request| {
+            let waits = request.mode == ApprovalMode::Wait;
+            waits.then(|| text::cancelled(request.context.locale, ErrorCode::CancelledShutdown))
+        });
     }
 
     /// Withdraws those of a session that has ended.

@@ -87,8 +87,11 @@ impl Approvals {
         wanted.into_iter().take(filter.limit).map(|slot| slot.view(now)).collect()
     }
 
+    /// What is kept of one now; nothing where it is to be forgotten. A change after this has to be kept anew.
     pub(super) fn record(&self, id: &ApprovalId) -> Option<ApprovalRecord> {
-        self.table().by_id.get(id).map(Slot::record)
+        let mut table = self.table();
+        table.unkept.remove(id);
+        table.by_id.get(id).map(Slot::record)
     }
 
     /// What has to be kept or forgotten in the store. The list is empty afterwards.
@@ -96,15 +99,10 @@ impl Approvals {
         std::mem::take(&mut self.table().unkept).into_iter().collect()
     }
 
-    /// Notes whether the store knows an approval as it is.
-    pub(super) fn mark(&self, id: &ApprovalId, is_kept: bool) {
-        let mut table = self.table();
-        if is_kept {
-            table.unkept.remove(id);
-        } else {
-            table.unkept.insert(id.clone());
-            self.unkept.notify_one();
-        }
+    /// Notes that the store does not know one as it is.
+    pub(super) fn mark_unkept(&self, id: &ApprovalId) {
+        self.table().unkept.insert(id.clone());
+        self.unkept.notify_one();
     }
 
     pub(super) fn subscribe(&self) -> ApprovalEvents {

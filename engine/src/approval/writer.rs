@@ -18,7 +18,9 @@ pub(super) async fn keep(engine: &Engine, id: &ApprovalId) -> Result<(), StoreEr
     let Some(store) = &engine.approvals.store else { return Ok(()) };
     let kept = tokio::time::timeout(engine.limits.control_timeout, write(engine, store, id)).await;
     let kept = kept.unwrap_or_else(|_late| Err(StoreError("the store did not answer in time".to_owned())));
-    engine.approvals.mark(id, kept.is_ok());
+    if kept.is_err() {
+        engine.approvals.mark_unkept(id);
+    }
     kept
 }
 

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actors;
+mod approvals;
 mod argument_properties;
 mod arguments;
 mod availability;

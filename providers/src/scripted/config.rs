@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolyard::ExecutionClass;
+use toolyard::{Effect, ExecutionClass};
 
 /// Scripted tools, as configured.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,6 +27,9 @@ pub struct ScriptedTool {
     /// Its title for people.
     #[serde(default)]
     pub title: Option<String>,
+    /// What it does to the world, as policy sees it: `read`, `write`, `money` or `public`. Undeclared where absent.
+    #[serde(default)]
+    pub effect: Option<Effect>,
     /// JSON Schema of its arguments; any object where absent.
     #[serde(default)]
     pub parameters: Option<Value>,

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolyard::{
-    AssistantTurn, BatchHandle, BatchId, BatchOutcome, CallPolicy, Dialect, MessageOptions, ParsedReply, Profile,
-    SessionKey, ToolBatch, ToolExecutionContext, TurnId,
+    ApprovalMode, AssistantTurn, BatchHandle, BatchId, BatchOutcome, CallPolicy, Dialect, MessageOptions, ParsedReply,
+    Profile, SessionKey, ToolBatch, ToolExecutionContext, TurnId,
 };
 
 use super::Shared;
@@ -41,6 +41,8 @@ struct BatchRequest<'a> {
     calls: Option<&'a RawValue>,
     #[serde(default)]
     context: ToolExecutionContext,
+    /// Whether calls that a person has to agree to wait in the batch; as policy says where absent.
+    approvals: Option<ApprovalMode>,
     profile: Option<Profile>,
     policy: Option<CallPolicy>,
     /// What ids of calls become in the messages.
@@ -136,6 +138,7 @@ fn prepare(request: BatchRequest<'_>, shared: &Shared) -> Result<Prepared, Probl
     }
     batch.session = request.session.map(|session| SessionKey { tenant: tenant.into(), session: session.into() });
     batch.turn = request.turn.map(|turn| TurnId(turn.into()));
+    batch.approvals = request.approvals;
     batch.deadline = request.deadline_ms.map(Duration::from_millis);
     Ok(Prepared { batch, turn: parsed.turn, dialect, options, warnings: parsed.warnings })
 }

@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use toolyard::{RegistryError, ReplyError, UnknownIdRule};
+use toolyard::{ApprovalError, RegistryError, ReplyError, UnknownIdRule};
 use toolyard_providers::PinError;
 
 /// Why a request cannot be served.
@@ -89,6 +89,21 @@ impl From<RegistryError> for Problem {
             RegistryError::TooManyBatches(_) => (StatusCode::TOO_MANY_REQUESTS, "limit.batches"),
             RegistryError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "registry.unavailable"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+impl From<ApprovalError> for Problem {
+    fn from(error: ApprovalError) -> Self {
+        let (status, code) = match &error {
+            ApprovalError::Unknown(_) => (StatusCode::NOT_FOUND, "approval.unknown"),
+            ApprovalError::Expired => (StatusCode::CONFLICT, "policy.approval_expired"),
+            ApprovalError::Decided(_) => (StatusCode::CONFLICT, "approval.decided"),
+            ApprovalError::NoSession => (StatusCode::BAD_REQUEST, "approval.no_session"),
+            ApprovalError::NotNow(_) => (StatusCode::SERVICE_UNAVAILABLE, "approval.not_now"),
+            ApprovalError::Store(_) => (StatusCode::SERVICE_UNAVAILABLE, "approval.storage"),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "cancelled.shutdown"),
         };
         Self::new(status, code, error.to_string())
     }

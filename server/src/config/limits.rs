@@ -17,6 +17,9 @@ pub(crate) struct LimitsConfig {
     max_result_bytes: Option<usize>,
     max_kept_result_bytes: Option<usize>,
     kept_result_ttl_ms: Option<u64>,
+    max_kept_approvals: Option<usize>,
+    max_kept_approval_bytes: Option<usize>,
+    kept_approval_ttl_ms: Option<u64>,
     max_in_flight: Option<usize>,
     max_batches: Option<usize>,
     tool_timeout_default_ms: Option<u64>,
@@ -36,6 +39,8 @@ impl LimitsConfig {
             (&mut limits.max_result_text_bytes, self.max_result_text_bytes),
             (&mut limits.max_result_bytes, self.max_result_bytes),
             (&mut limits.max_kept_result_bytes, self.max_kept_result_bytes),
+            (&mut limits.max_kept_approvals, self.max_kept_approvals),
+            (&mut limits.max_kept_approval_bytes, self.max_kept_approval_bytes),
             (&mut limits.max_in_flight, self.max_in_flight),
             (&mut limits.max_batches, self.max_batches),
             (&mut limits.max_tools_per_provider, self.max_tools_per_provider),
@@ -46,6 +51,7 @@ impl LimitsConfig {
             }
         }
         set_millis(&mut limits.kept_result_ttl, self.kept_result_ttl_ms);
+        set_millis(&mut limits.kept_approval_ttl, self.kept_approval_ttl_ms);
         set_millis(&mut limits.tool_timeout_default, self.tool_timeout_default_ms);
         limits
     }

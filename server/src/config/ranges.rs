@@ -19,7 +19,7 @@ const SERVER: [NumberRange; 3] =
     [between("max_body_bytes", KIB, GIB), between("max_requests", 1, MANY), between("shutdown_grace_ms", 0, HOUR)];
 
 /// Of `[limits]`.
-const LIMITS: [NumberRange; 12] = [
+const LIMITS: [NumberRange; 15] = [
     between("max_batch_calls", 1, 65_536),
     between("max_argument_bytes", 256, GIB),
     between("max_argument_depth", 1, 100),
@@ -28,6 +28,9 @@ const LIMITS: [NumberRange; 12] = [
     between("max_result_bytes", KIB, GIB),
     between("max_kept_result_bytes", 0, 1024 * GIB),
     between("kept_result_ttl_ms", 0, 7 * DAY),
+    between("max_kept_approvals", 1, MANY),
+    between("max_kept_approval_bytes", 0, 1024 * GIB),
+    between("kept_approval_ttl_ms", 0, 7 * DAY),
     between("max_in_flight", 1, 16 * MANY),
     between("max_batches", 1, 16 * MANY),
     between("tool_timeout_default_ms", 10, DAY),
