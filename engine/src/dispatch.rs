@@ -36,7 +36,7 @@ pub(crate) use running::RunningBatch;
 /// Runs a batch in the caller's task. Dropping the future cancels the batch.
 pub(crate) async fn dispatch(
     engine: &Arc<Engine>,
-    batch: ToolBatch,
+    mut batch: ToolBatch,
     control: Arc<BatchControl>,
     events: Option<EventSender>,
 ) -> BatchOutcome {
@@ -46,6 +46,9 @@ pub(crate) async fn dispatch(
         Some(key) => Some(engine.sessions.open(key, started).await),
         None => None,
     };
+    if let Some(session) = &session {
+        session.fill(&mut batch.context);
+    }
     let plan = plan::plan(engine, batch, session, control, events, started);
     let settled = run::run(engine, &plan.running).await;
     let outcome = collect::collect(engine, plan, settled);

@@ -1,7 +1,7 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
 //! provider up -> not withheld -> allowed (role, rules, scene, platform, stage) -> loaded -> availability -> actor ->
-//! arguments -> effect and taint. Listing uses the same gates but those on arguments.
+//! arguments -> source message -> effect and taint. Listing uses the same gates but those on arguments.
 
 mod actor;
 mod allowed;
@@ -11,6 +11,7 @@ mod caller;
 mod effect;
 mod loaded;
 mod provider;
+mod source_message;
 mod withheld;
 
 use std::sync::Arc;
@@ -19,9 +20,11 @@ use crate::call::{Arguments, CallPolicy, ToolCall};
 use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
+use crate::session::ReceivedMessage;
 
 pub(crate) use caller::Caller;
 pub use effect::AskReason;
+pub(crate) use source_message::recheck as recheck_source;
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +46,7 @@ pub(crate) enum Gate {
     Availability,
     Actor,
     Arguments,
+    SourceMessage,
     Effect,
     InFlight,
 }
@@ -51,6 +55,8 @@ pub(crate) enum Gate {
 pub(crate) struct Admission {
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
+    /// The message that asked for the call, where the tool needs it.
+    pub(crate) source: Option<Arc<ReceivedMessage>>,
     /// Why a person has to agree first, if so.
     pub(crate) ask: Option<AskReason>,
 }
@@ -72,8 +78,9 @@ pub(crate) fn admit(
 ) -> Result<Admission, Refusal> {
     before_arguments(tool, caller)?;
     let (arguments, repairs) = arguments::check(tool, call, policy, limits)?;
+    let (arguments, source) = source_message::check(tool, arguments, caller)?;
     let ask = effect::check(tool, caller)?;
-    Ok(Admission { arguments, repairs, ask })
+    Ok(Admission { arguments, repairs, source, ask })
 }
 
 fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
@@ -82,8 +89,8 @@ fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refu
     withheld::check(tool, locale)?;
     allowed::check(tool, caller)?;
     loaded::check(tool, caller)?;
-    availability::check(tool, caller.context)?;
-    actor::check(tool, caller.context)
+    availability::check(tool, &caller.context)?;
+    actor::check(tool, &caller.context)
 }
 
 // === impl Gate ===
@@ -101,6 +108,7 @@ impl Gate {
             Self::Availability => "availability",
             Self::Actor => "actor",
             Self::Arguments => "arguments",
+            Self::SourceMessage => "source_message",
             Self::Effect => "effect",
             Self::InFlight => "in_flight",
         }

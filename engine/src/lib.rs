@@ -67,7 +67,7 @@ pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy, EffectRules,
-    Policy, SceneRule, ToolNames, Undiscovered,
+    Policy, SceneRule, SourceMessages, ToolNames, Undiscovered,
 };
 pub use provider::{
     Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,

@@ -14,7 +14,7 @@ use crate::gate::{self, Admission, Caller, Gate, Refusal};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
-use crate::session::{Session, SessionView};
+use crate::session::{ReceivedMessage, Session, SessionView};
 use crate::text;
 
 /// Unknown names of one batch for which nearest names are looked up.
@@ -66,7 +66,7 @@ pub(super) fn plan(
     let batch_id = batch.id.clone();
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
-    let caller = Caller::new(&batch.context, &policy, view);
+    let caller = Caller::new(&batch.context, &policy, view).with_source(session.as_deref());
     let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls());
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
@@ -117,6 +117,7 @@ pub(super) struct Passed {
     route: usize,
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
+    source: Option<Arc<ReceivedMessage>>,
     deadline: Instant,
 }
 
@@ -139,9 +140,9 @@ impl<'a> Planner<'a> {
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
         match self.check(index, &call, route, renamed) {
-            Ok(Passed { route, arguments, repairs, deadline }) => {
+            Ok(Passed { route, arguments, repairs, source, deadline }) => {
                 self.room -= 1;
-                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
+                Ok(Admitted { index, call, arguments, repairs, source, deadline, route, entry: Entry::default() })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
@@ -195,7 +196,7 @@ impl<'a> Planner<'a> {
         };
         let tool = &self.table.routes[route].tool;
         let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
-        let Admission { arguments, repairs: mended, ask } = admission;
+        let Admission { arguments, repairs: mended, source, ask } = admission;
         if let Some(reason) = ask {
             return Err(Gate::Effect.refuse(text::approval_required(locale, &tool.spec, reason)));
         }
@@ -203,7 +204,7 @@ impl<'a> Planner<'a> {
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }
-        Ok(Passed { route, arguments, repairs, deadline: self.deadline(tool.timeout) })
+        Ok(Passed { route, arguments, repairs, source, deadline: self.deadline(tool.timeout) })
     }
 
     /// The batch's or the tool's own, whichever comes first.

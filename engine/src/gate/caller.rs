@@ -1,19 +1,22 @@
 //! Caller: who calls, from where, and what policy says of them. Looked up once for all calls of a batch.
 
+use std::borrow::Cow;
+
 use crate::call::{Actor, ToolExecutionContext};
 use crate::policy::{DenyRule, EffectRules, Policy, SceneRule, ToolNames};
-use crate::session::SessionView;
+use crate::session::{Session, SessionView};
 
 /// What the gates look at, besides the tool and the call.
 pub(crate) struct Caller<'a> {
-    pub(crate) context: &'a ToolExecutionContext,
+    pub(crate) context: Cow<'a, ToolExecutionContext>,
     pub(crate) policy: &'a Policy,
     /// Without one there is no discovery, no turn and no taint.
     pub(crate) session: Option<SessionView>,
+    /// Where the messages are that may be the source of a call.
+    pub(super) source: Option<&'a Session>,
     /// The only tools that the role may use.
     pub(super) role: Option<&'a ToolNames>,
     pub(super) denied: Vec<&'a DenyRule>,
-    pub(super) scene: &'a str,
     pub(super) scene_rule: Option<&'a SceneRule>,
     pub(super) effects: EffectRules,
 }
@@ -22,17 +25,34 @@ pub(crate) struct Caller<'a> {
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(context: &'a ToolExecutionContext, policy: &'a Policy, session: Option<SessionView>) -> Self {
-        let scene = scene(context);
+        Self::in_context(Cow::Borrowed(context), policy, session)
+    }
+
+    pub(crate) fn in_context(
+        context: Cow<'a, ToolExecutionContext>,
+        policy: &'a Policy,
+        session: Option<SessionView>,
+    ) -> Self {
         Self {
-            context,
             policy,
             session,
+            source: None,
             role: policy.role(&context.role),
-            denied: policy.denied.iter().filter(|rule| rule.concerns(context)).collect(),
-            scene,
-            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene) },
-            effects: policy.effects.rules(context),
+            denied: policy.denied.iter().filter(|rule| rule.concerns(&context)).collect(),
+            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene(&context)) },
+            effects: policy.effects.rules(&context),
+            context,
         }
+    }
+
+    /// The same caller, whose calls may name messages of this session as their source.
+    pub(crate) fn with_source(self, session: Option<&'a Session>) -> Self {
+        Self { source: session, ..self }
+    }
+
+    /// Where the conversation takes place, as policy names it.
+    pub(super) fn scene(&self) -> &str {
+        scene(&self.context)
     }
 
     pub(crate) fn is_model(&self) -> bool {
@@ -45,7 +65,6 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Where the conversation takes place, as policy names it.
 fn scene(context: &ToolExecutionContext) -> &str {
     let names = [&context.stream_id, &context.group_id, &context.chat_id];
     names.into_iter().find(|name| !name.is_empty()).map_or("", String::as_str)

@@ -1,5 +1,6 @@
 //! ToolQuery: for whom tools are listed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::call::{SessionKey, ToolExecutionContext};
@@ -29,7 +30,10 @@ impl<'a> ToolQuery<'a> {
     where
         'a: 'p,
     {
-        Caller::new(self.context, policy, self.session.map(|key| SessionView::of(&engine.sessions, key)))
+        let session = self.session.and_then(|key| engine.sessions.get(key));
+        let filled = session.and_then(|session| session.profile().fill(self.context));
+        let view = self.session.map(|key| SessionView::of(&engine.sessions, key));
+        Caller::in_context(filled.map_or(Cow::Borrowed(self.context), Cow::Owned), policy, view)
     }
 }
 
