@@ -2,6 +2,7 @@
 
 mod breaker;
 mod error;
+mod findings;
 mod handle;
 mod nearest;
 mod permits;

@@ -10,6 +10,7 @@ mod pins;
 mod problem;
 mod providers;
 mod results;
+mod sessions;
 mod tools;
 
 use std::future::IntoFuture;
@@ -97,6 +98,10 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/batches/{id}", delete(batches::cancel))
         .route("/v1/history", post(history::check))
         .route("/v1/results/{reference}", get(results::kept))
+        .route("/v1/sessions/{session}", get(sessions::get).put(sessions::put).delete(sessions::end))
+        .route("/v1/sessions/{session}/turns", post(sessions::begin_turn))
+        .route("/v1/sessions/{session}/messages/{message}/recall", post(sessions::recall))
+        .route("/v1/sessions/{session}/loaded", post(sessions::load).delete(sessions::unload))
         .route("/v1/tools", get(tools::list))
         .route("/v1/providers", get(providers::list))
         .route("/v1/providers/{name}", get(providers::one))

@@ -16,6 +16,7 @@ mod cancellation;
 mod closing;
 mod crashes;
 mod deadlines;
+mod decisions;
 mod dispatch;
 mod fixture;
 mod function_tools;
