@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proptest::prelude::RngCore;
+use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::json;
 use toolyard::{

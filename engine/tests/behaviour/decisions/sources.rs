@@ -106,7 +106,8 @@ async fn the_tool_gets_the_message_and_not_the_parameter() {
 
 #[tokio::test(start_paused = true)]
 async fn the_parameter_is_added_in_the_tools_language_unless_its_provider_has() {
-    let chinese = ToolSpec { description: "执行操作。".to_owned(), name: "zh".into(), ..needing_a_source() };
+    let mut chinese = needing_a_source();
+    (chinese.name, chinese.description) = ("zh".into(), "执行操作。".to_owned());
     let mut own = needing_a_source();
     own.name = "own".into();
     own.parameters_schema = toolyard::with_source_message(&own.parameters_schema, Locale::Zh).unwrap();

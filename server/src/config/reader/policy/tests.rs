@@ -186,3 +186,15 @@ kind = "builtin"
         assert!(of(names).is_ok(), "{names}");
     }
 }
+
+#[test]
+fn the_documented_policy_can_be_read() {
+    let text = include_str!("../../../../../docs/policy.md");
+    let blocks: Vec<&str> = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 1);
+    let config = read("docs/policy.md", blocks[0]).unwrap();
+    assert_eq!(config.rules.effects.model, EffectRules::default(), "what is shown as the default is it");
+    let usual = Policy::default();
+    assert_eq!((config.rules.source_messages, config.rules.discovery), (usual.source_messages, usual.discovery));
+    assert_eq!(config.rules.approvals, usual.approvals);
+}
