@@ -2,6 +2,7 @@
 //!
 //! Nothing here awaits an actor or takes a lock that another batch holds. The registry's table is read once.
 
+mod audit;
 mod call_run;
 mod check;
 mod collect;

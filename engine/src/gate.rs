@@ -22,7 +22,7 @@ use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
 use crate::session::ReceivedMessage;
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, InContext};
 pub use effect::AskReason;
 pub(crate) use source_message::recheck as recheck_source;
 

@@ -160,6 +160,9 @@ async fn what_cannot_be_a_session_is_refused() {
     for turn in [json!({"id": ""}), json!({"id": "1", "messages": [{"id": ""}]}), json!({"messages": []})] {
         assert_eq!(host.ask(Method::POST, "s/turns", Some(turn.clone())).await.0, 400, "{turn}");
     }
+    let address = format!("{}/v1/sessions/s/messages/m/recall", host.0.address);
+    let from_a_page = host.0.client.post(address).header("origin", "https://page.example").send().await.unwrap();
+    assert_eq!(from_a_page.status().as_u16(), 403);
     let long_in_a_batch = host.0.batch(&json!({"session": long, "calls": []})).await;
     assert_eq!((long_in_a_batch.0, &long_in_a_batch.1["code"]), (400, &json!("request.invalid")));
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
-use super::{BatchControl, EventSender};
+use super::{BatchControl, EventSender, audit};
 use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Admission, Caller, Gate, Refusal};
@@ -146,6 +146,7 @@ impl<'a> Planner<'a> {
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
+                audit::refused(&refusal, &call, &self.caller.context);
                 let settled = Settled::error(refusal.error, Executed::No, Instant::now());
                 Err(Box::new(Refused { index, call, route, settled }))
             }

@@ -1,6 +1,6 @@
 //! Caller: who calls, from where, and what policy says of them. Looked up once for all calls of a batch.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use crate::call::{Actor, ToolExecutionContext};
 use crate::policy::{DenyRule, EffectRules, Policy, SceneRule, ToolNames};
@@ -8,7 +8,7 @@ use crate::session::{Session, SessionView};
 
 /// What the gates look at, besides the tool and the call.
 pub(crate) struct Caller<'a> {
-    pub(crate) context: Cow<'a, ToolExecutionContext>,
+    pub(crate) context: InContext<'a>,
     pub(crate) policy: &'a Policy,
     /// Without one there is no discovery, no turn and no taint.
     pub(crate) session: Option<SessionView>,
@@ -21,18 +21,34 @@ pub(crate) struct Caller<'a> {
     pub(super) effects: EffectRules,
 }
 
+/// The context of a caller. Small: callers are moved about for every batch.
+pub(crate) enum InContext<'a> {
+    Given(&'a ToolExecutionContext),
+    /// With what the profile of the session has filled in.
+    Filled(Box<ToolExecutionContext>),
+}
+
+// === impl InContext ===
+
+impl Deref for InContext<'_> {
+    type Target = ToolExecutionContext;
+
+    fn deref(&self) -> &ToolExecutionContext {
+        match self {
+            Self::Given(context) => context,
+            Self::Filled(context) => context,
+        }
+    }
+}
+
 // === impl Caller ===
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(context: &'a ToolExecutionContext, policy: &'a Policy, session: Option<SessionView>) -> Self {
-        Self::in_context(Cow::Borrowed(context), policy, session)
+        Self::in_context(InContext::Given(context), policy, session)
     }
 
-    pub(crate) fn in_context(
-        context: Cow<'a, ToolExecutionContext>,
-        policy: &'a Policy,
-        session: Option<SessionView>,
-    ) -> Self {
+    pub(crate) fn in_context(context: InContext<'a>, policy: &'a Policy, session: Option<SessionView>) -> Self {
         Self {
             policy,
             session,

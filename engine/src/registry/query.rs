@@ -1,11 +1,10 @@
 //! ToolQuery: for whom tools are listed.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::call::{SessionKey, ToolExecutionContext};
 use crate::engine::Engine;
-use crate::gate::Caller;
+use crate::gate::{Caller, InContext};
 use crate::policy::Policy;
 use crate::session::SessionView;
 
@@ -33,7 +32,11 @@ impl<'a> ToolQuery<'a> {
         let session = self.session.and_then(|key| engine.sessions.get(key));
         let filled = session.and_then(|session| session.profile().fill(self.context));
         let view = self.session.map(|key| SessionView::of(&engine.sessions, key));
-        Caller::in_context(filled.map_or(Cow::Borrowed(self.context), Cow::Owned), policy, view)
+        let context = match filled {
+            Some(filled) => InContext::Filled(Box::new(filled)),
+            None => InContext::Given(self.context),
+        };
+        Caller::in_context(context, policy, view)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use toolyard::ErrorCode::{ArgumentsSchema, PolicyApprovalRequired, PolicyDenied, PolicyNotLoaded, PolicyUserOnly};
 use toolyard::{
     Actor, CallStatus, DefinitionForm, DenyRule, Effect, ErrorCode, Executed, LocalText, Locale, Policy, SessionKey,
-    ToolBatch, ToolExecutionContext, ToolNames, ToolQuery, ToolSpec,
+    ToolAnnotation, ToolBatch, ToolExecutionContext, ToolNames, ToolQuery, ToolSpec,
 };
 
 use super::world::{World, session};
@@ -165,4 +165,18 @@ async fn a_denied_tool_is_in_no_definition_and_a_guessed_call_is_a_denial() {
     assert_eq!((result.status, result.executed), (CallStatus::Denied, Executed::No));
     assert!(result.history_content().contains("not for bots"));
     assert_eq!(world.call("canteenMenu", &bot("bot2"), Some(&key)).await.status, CallStatus::Ok);
+}
+
+/// What a server that is not trusted says of its tools, that they only read, lets nothing happen unasked.
+#[tokio::test(start_paused = true)]
+async fn a_hint_is_no_effect() {
+    let mut hinted = ToolSpec::new("hinted", "");
+    let annotation = ToolAnnotation { read_only_hint: Some(true), destructive_hint: Some(false), ..Default::default() };
+    hinted.annotation = Some(annotation);
+    let world = World::new([("mcp", "mcp", vec![hinted])]).await;
+    let mut policy = Policy::default();
+    policy.effects.model.undeclared = toolyard::Decision::Ask;
+    world.registry.set_policy(policy);
+    let result = world.call("hinted", &acting(Actor::Model), None).await;
+    assert_eq!(code_of(&result), Some(PolicyApprovalRequired));
 }
