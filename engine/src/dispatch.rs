@@ -4,6 +4,7 @@
 
 mod approved;
 mod asking;
+mod audit;
 mod call_run;
 mod check;
 mod collect;
@@ -41,7 +42,7 @@ pub(crate) use running::RunningBatch;
 /// Runs a batch in the caller's task. Dropping the future cancels the batch.
 pub(crate) async fn dispatch(
     engine: &Arc<Engine>,
-    batch: ToolBatch,
+    mut batch: ToolBatch,
     control: Arc<BatchControl>,
     events: Option<EventSender>,
 ) -> BatchOutcome {
@@ -51,6 +52,9 @@ pub(crate) async fn dispatch(
         Some(key) => Some(engine.sessions.open(key, started).await),
         None => None,
     };
+    if let Some(session) = &session {
+        session.fill(&mut batch.context);
+    }
     let plan = plan::plan(engine, batch, session, control, events, started);
     let settled = match &plan.asked {
         None => run::run(engine, &plan.running).await,

@@ -1,7 +1,7 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
 //! provider up -> not withheld -> allowed (role, rules, scene, platform, stage) -> loaded -> availability -> actor ->
-//! arguments -> effect and taint. Listing uses the same gates but those on arguments.
+//! arguments -> source message -> effect and taint. Listing uses the same gates but those on arguments.
 
 mod actor;
 mod allowed;
@@ -11,6 +11,7 @@ mod caller;
 mod effect;
 mod loaded;
 mod provider;
+mod source_message;
 mod withheld;
 
 use std::sync::Arc;
@@ -20,9 +21,10 @@ use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
 
-pub(crate) use caller::{Caller, Findable};
+pub(crate) use caller::{Caller, Findable, InContext};
 pub use effect::AskReason;
 pub(crate) use loaded::{is_deferred, is_found};
+pub(crate) use source_message::{Source, recheck as recheck_source};
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub(crate) enum Gate {
     Availability,
     Actor,
     Arguments,
+    SourceMessage,
     Effect,
     InFlight,
 }
@@ -52,6 +55,8 @@ pub(crate) enum Gate {
 pub(crate) struct Admission {
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
+    /// The message that asked for the call, where the tool needs it.
+    pub(crate) source: Option<Source>,
     /// Why a person has to agree first, if so.
     pub(crate) ask: Option<AskReason>,
 }
@@ -80,8 +85,9 @@ pub(crate) fn admit(
 ) -> Result<Admission, Refusal> {
     before_arguments(tool, caller)?;
     let (arguments, repairs) = arguments::check(tool, call, policy, limits)?;
+    let (arguments, source) = source_message::check(tool, arguments, caller)?;
     let ask = effect::check(tool, caller)?;
-    Ok(Admission { arguments, repairs, ask })
+    Ok(Admission { arguments, repairs, source, ask })
 }
 
 fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
@@ -99,7 +105,7 @@ fn before_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal
 
 fn behind_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     availability::check(tool, caller)?;
-    actor::check(tool, caller.context)
+    actor::check(tool, &caller.context)
 }
 
 // === impl Gate ===
@@ -117,6 +123,7 @@ impl Gate {
             Self::Availability => "availability",
             Self::Actor => "actor",
             Self::Arguments => "arguments",
+            Self::SourceMessage => "source_message",
             Self::Effect => "effect",
             Self::InFlight => "in_flight",
         }

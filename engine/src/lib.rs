@@ -83,7 +83,7 @@ pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, ContextPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy,
-    EffectRules, Policy, Ranking, SceneRule, ToolNames, Undiscovered,
+    EffectRules, Policy, Ranking, SceneRule, SourceMessages, ToolNames, Undiscovered,
 };
 pub use provider::{
     Backoff, Breaker, GuideRule, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector,

@@ -6,6 +6,7 @@ mod discovery;
 mod effects;
 mod names;
 mod rules;
+mod source_messages;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub use discovery::{DiscoveryPolicy, Ranking, Undiscovered};
 pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
 pub use names::ToolNames;
 pub use rules::{DenyRule, SceneRule};
+pub use source_messages::SourceMessages;
 
 /// What the operator has decided about who may use which tool. The default is what the documents that Toolyard follows
 /// ask for; [`crate::ToolRegistry::set_policy`] puts another one in its place at once, for batches that start later.
@@ -41,6 +43,8 @@ pub struct Policy {
     pub context: ContextPolicy,
     /// What becomes of calls that a person has to agree to.
     pub approvals: ApprovalPolicy,
+    /// Which messages may be named as the source of a call.
+    pub source_messages: SourceMessages,
 }
 
 // === impl Policy ===

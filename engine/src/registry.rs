@@ -5,6 +5,7 @@ mod breaker;
 mod context;
 mod discovery;
 mod error;
+mod findings;
 mod handle;
 mod nearest;
 mod permits;

@@ -6,6 +6,7 @@
 mod control;
 mod loaded;
 mod message;
+mod profile;
 mod record;
 mod state;
 mod store;
@@ -17,7 +18,8 @@ pub use control::{SessionControl, SessionState, SessionUnknown, TurnStart};
 pub use loaded::LoadedSet;
 pub(crate) use message::Messages;
 pub use message::ReceivedMessage;
-pub use record::{SessionProfile, SessionRecord, TurnRecord};
+pub use profile::SessionProfile;
+pub use record::{SessionRecord, TurnRecord};
 pub(crate) use state::{Session, SessionView};
 pub use store::{MemoryStore, SessionStore, StoreError, Stores};
 pub(crate) use table::Sessions;

@@ -2,6 +2,7 @@
 
 mod approvals;
 pub(crate) mod discovery;
+mod source_message;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,6 +16,8 @@ pub(crate) use approvals::{
     approval_denied, approval_expired, approval_required, approval_unknown, approval_withdrawn, approvals_full,
     approved_arguments,
 };
+
+pub(crate) use source_message::{NoSource, no_source_message};
 
 /// Characters of a model's own words that a sentence repeats.
 const MAX_QUOTED: usize = 128;

@@ -20,7 +20,7 @@ pub use lint::{Finding, FindingLevel, lint_plugin, lint_result};
 pub use plugin::{
     CapabilityConfig, Claim, DefinitionSource, LENBOT_KIND, LenBotConfig, MAIBOT_KIND, MaiBotConfig, PluginConnector,
     PluginControl, PluginHost, PluginHub, PluginLogLevel, RunnerConfig, SimulateError, SimulatedHost, SimulatedSend,
-    SourceScope, ToolDefinition, Version, XBOT_KIND, XbotConfig, XbotConnector, describe_plugin_metrics,
+    ToolDefinition, Version, XBOT_KIND, XbotConfig, XbotConnector, describe_plugin_metrics,
 };
 pub use process::{CommandSpec, LAUNCH_COMMAND, ProcessLimits, RunAs, Spawner, launch};
 pub use scripted::{Reply, ScriptedConfig, ScriptedError, ScriptedTool, scripted_provider};

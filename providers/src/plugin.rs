@@ -17,7 +17,7 @@ pub use capability::{
     ToolDefinition,
 };
 pub use host::PluginHost;
-pub use lenbot::{KIND as LENBOT_KIND, LenBotConfig, SourceScope};
+pub use lenbot::{KIND as LENBOT_KIND, LenBotConfig};
 pub use maibot::{Claim, KIND as MAIBOT_KIND, MaiBotConfig, Version};
 pub(crate) use maibot::{HandlerFault, STOP_NOT_BOOLEAN, faults_of};
 pub use runner::{PluginConnector, PluginLogLevel, RunnerConfig, describe_plugin_metrics};

@@ -51,6 +51,9 @@ fn tool(config: ScriptedTool) -> FunctionTool {
     spec.execution = config.execution;
     spec.timeout = config.timeout_ms.map(Duration::from_millis);
     spec.max_in_flight = config.max_in_flight;
+    (spec.effect, spec.visibility) = (config.effect, config.visibility);
+    (spec.flags.untrusted, spec.flags.user_only) = (config.untrusted, config.user_only);
+    (spec.flags.on_demand, spec.flags.needs_source) = (config.on_demand, config.needs_source);
     let script = std::sync::Arc::new(Script {
         reply: match config.reply {
             Reply::Echo => Answer::Echo,

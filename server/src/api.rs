@@ -12,6 +12,7 @@ mod pins;
 mod problem;
 mod providers;
 mod results;
+mod sessions;
 mod tools;
 
 use std::future::IntoFuture;
@@ -94,6 +95,13 @@ pub(crate) async fn serve(listener: TcpListener, app: App, metrics: Metrics, con
 }
 
 fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
+    // A page in a browser has no part in who asked for what.
+    let sessions = Router::new()
+        .route("/v1/sessions/{session}", get(sessions::get).put(sessions::put).delete(sessions::end))
+        .route("/v1/sessions/{session}/turns", post(sessions::begin_turn))
+        .route("/v1/sessions/{session}/messages/{message}/recall", post(sessions::recall))
+        .route("/v1/sessions/{session}/loaded", post(sessions::load).delete(sessions::unload))
+        .layer(from_fn(host::only_programs));
     let limited = Router::new()
         .route("/v1/batches", post(batches::run))
         .route("/v1/batches/{id}", delete(batches::cancel))
@@ -115,6 +123,7 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/providers/{name}/reload", post(providers::reload))
         .route("/v1/providers/{name}/pins", get(pins::list))
         .route("/v1/providers/{name}/pins/{tool}/approve", post(pins::approve))
+        .merge(sessions)
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(config.max_requests)), only_with_room));
     // Whoever watches the daemon must be answered above all when it is full.

@@ -1,12 +1,14 @@
 //! App: a registry with the providers of a configuration.
 
 mod plugins;
+mod policy;
 mod workshop;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use tokio_util::task::AbortOnDropHandle;
 use toolyard::{
     CallPolicy, FunctionProvider, FunctionTool, HostPort, ImportedTool, NameForm, ProviderSettings, ProviderState,
     RegistryError, ToolExecutionResult, ToolRegistry, ToolSpec,
@@ -15,6 +17,7 @@ use toolyard_providers::{McpEndpoint, McpHub, McpPins, PluginHost, ScriptedError
 
 use crate::backend::{Backend, BackendError};
 use crate::config::Config;
+use policy::watch_policy;
 use workshop::{Made, Workshop};
 
 /// A running engine and what its providers need.
@@ -32,6 +35,8 @@ pub(crate) struct App {
     /// Providers without which the daemon is not ready.
     required: Vec<String>,
     plugins: Option<PluginHost>,
+    /// Holds the policy against the tools.
+    _policy_watch: AbortOnDropHandle<()>,
     /// Children die when it is dropped.
     _spawner: Arc<Spawner>,
 }
@@ -61,6 +66,7 @@ impl App {
         let spawner = Arc::new(Spawner::new(launcher).map_err(AppError::Spawner)?);
         let backend = Arc::new(Backend::start(config.backend)?);
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
+        registry.set_policy(config.rules);
         let hub = McpHub::new();
         let endpoint = config.endpoint.enabled.then(|| {
             let endpoint = config.endpoint.endpoint(&config.server, config.policy, &providers);
@@ -77,7 +83,8 @@ impl App {
         }
         let plugins = workshop.into_plugins();
         let policy = config.policy;
-        Ok(Self { plugins, registry, backend, policy, endpoint, pins, required, _spawner: spawner })
+        let _policy_watch = watch_policy(&registry);
+        Ok(Self { plugins, registry, backend, policy, endpoint, pins, required, _policy_watch, _spawner: spawner })
     }
 
     /// Starts an engine with tools that only give their arguments back. Tools of a named server carry its name.
@@ -100,7 +107,18 @@ impl App {
         let policy = CallPolicy::default();
         let pins = McpPins::in_memory();
         let required = Vec::new();
-        Ok(Self { registry, backend, policy, endpoint: None, pins, required, plugins: None, _spawner: spawner })
+        let _policy_watch = watch_policy(&registry);
+        Ok(Self {
+            registry,
+            backend,
+            policy,
+            endpoint: None,
+            pins,
+            required,
+            plugins: None,
+            _policy_watch,
+            _spawner: spawner,
+        })
     }
 
     /// Why the daemon is not ready yet, one line a provider.

@@ -8,6 +8,7 @@ mod folder;
 mod limits;
 mod mcp;
 mod mcp_servers;
+mod policy;
 mod provider;
 mod ranges;
 mod reader;
@@ -16,7 +17,7 @@ mod server;
 
 use std::path::Path;
 
-use toolyard::CallPolicy;
+use toolyard::{CallPolicy, Policy};
 use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
@@ -38,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// How calls are read where a request does not say otherwise.
     pub(crate) policy: CallPolicy,
+    /// Who may use which tool.
+    pub(crate) rules: Policy,
     /// How the bot backend is reached.
     pub(crate) backend: BackendConfig,
     /// The MCP endpoint.

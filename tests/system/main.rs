@@ -28,5 +28,6 @@ mod plugin_life;
 mod plugin_maibot;
 mod plugin_package;
 mod providers;
+mod sessions;
 mod workspace;
 mod xbot;

@@ -8,10 +8,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolyard::{CallStatus, ErrorCode, Executed, ToolExecutionContext, Visibility};
+use toolyard::{
+    CallStatus, ErrorCode, Executed, Policy, ReceivedMessage, SourceMessages, ToolExecutionContext, Visibility,
+};
 use toolyard_tests::{Environment, wait_until};
 
-use fixture::{Bot, SCENE, START, group_notes, message};
+use fixture::{Bot, SCENE, START, group_notes, message, received};
 
 const SECRET: &str = "p@ss \"w\\ö' d";
 
@@ -135,45 +137,60 @@ async fn the_bot_backend_answers_what_a_plugin_asks_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_source_message_is_a_real_request_of_this_turn() {
-    let own = |id: &str, key: &str, value: Value| {
-        let mut changed = message(id, "onebot:70002");
-        changed[key] = value;
-        changed
+    let config = json!({"blacklist": ["onebot:70009"], "other_bots": ["onebot:80000"], "bot_id": "onebot:90001"});
+    let bot = Bot::with_group_notes(config).await;
+    let changed = |id: &str, key: &str, value: Value| {
+        let mut body = message(id, "onebot:70002");
+        body[key] = value;
+        received(body)
     };
-    let messages = json!([
-        own("self", "is_self", json!(true)),
-        own("gone", "recalled", json!(true)),
-        own("unsent", "send_status", json!("failed")),
-        own("elsewhere", "scene", json!("onebot:group:80002")),
-        message("robot", "onebot:80000"),
-        message("barred", "onebot:70009"),
-        message("mine", "onebot:90001"),
-        message("late", "onebot:70001"),
-    ]);
-    let context =
-        json!({"stream_id": SCENE, "message": message("first", "onebot:70002"), "metadata": {"messages": messages}});
-    let config = |scope: &str| json!({"source_scope": scope, "blacklist": ["onebot:70009"], "other_bots": ["onebot:80000"], "bot_id": "onebot:90001"});
-    let bot = Bot::with_group_notes(config("turn")).await;
-    let ask = async |tool: &str, id: &str| {
-        let result = bot.call_in(tool, json!({"source_message_id": id}), context.clone()).await;
-        (result.status, result.history_content())
+    let at = |id: &str, change: fn(&mut ReceivedMessage)| {
+        let mut marked = received(message(id, "onebot:70002"));
+        change(&mut marked);
+        marked
     };
-    let (status, text) = ask("who_asks", "first").await;
-    assert_eq!((status, text.as_str()), (CallStatus::Ok, r#"{"id":"first","uid":"onebot:70002","text":"请做"}"#));
-    for id in ["self", "gone", "unsent", "elsewhere", "robot", "mine", "nothing", "onebot:70002", "stored"] {
-        let (status, text) = ask("who_asks", id).await;
-        let expected = format!("who_asks 失败：ValueError: source_message_id 不是当前场景的真实请求消息：{id}");
-        assert!(status == CallStatus::ToolError && text.contains(&expected), "{id}: {text}");
-    }
-    assert!(ask("who_asks", "barred").await.1.contains("PermissionError"));
-    assert!(ask("owner_action", "first").await.1.contains("PermissionError: 此操作只接受主人的请求"));
-    assert_eq!(ask("owner_action", "late").await.1, r#"{"requester":"onebot:70001","note":""}"#);
-    assert_eq!(bot.backend.asked_for("lenbot.message"), Vec::<Value>::new(), "the turn's messages are all there are");
-    bot.registry.close(Duration::from_secs(5)).await;
+    bot.begin_turn("before", vec![received(message("past", "onebot:70002"))]).await;
+    let turn = vec![
+        received(message("first", "onebot:70002")),
+        received(message("late", "onebot:70001")),
+        at("marked_own", |message| message.own = true),
+        at("marked_gone", |message| message.recalled = true),
+        at("marked_bot", |message| message.from_bot = true),
+        at("marked_barred", |message| message.blacklisted = true),
+        changed("self", "is_self", json!(true)),
+        changed("gone", "recalled", json!(true)),
+        changed("unsent", "send_status", json!("failed")),
+        changed("elsewhere", "scene", json!("onebot:group:80002")),
+        received(message("robot", "onebot:80000")),
+        received(message("mine", "onebot:90001")),
+        received(message("barred", "onebot:70009")),
+    ];
+    bot.begin_turn("now", turn).await;
 
-    let bot = Bot::with_group_notes(config("scene")).await;
-    let (status, text) = bot.text("who_asks", json!({"source_message_id": "stored"})).await;
-    assert_eq!((status, text.as_str()), (CallStatus::Ok, r#"{"id":"stored","uid":"onebot:70002","text":"请做"}"#));
+    let (status, text) = bot.asked_by("who_asks", "first").await;
+    assert_eq!((status, text.as_str()), (CallStatus::Ok, r#"{"id":"first","uid":"onebot:70002","text":"请做"}"#));
+    let by_the_engine =
+        ["past", "nothing", "onebot:70002", "stored", "marked_own", "marked_gone", "marked_bot", "marked_barred"];
+    let by_the_plugins_own_settings = ["self", "gone", "unsent", "elsewhere", "robot", "mine", "barred"];
+    for id in by_the_engine.into_iter().chain(by_the_plugins_own_settings) {
+        let result = bot.call_for("who_asks", id).await;
+        let found = (result.status, result.executed, result.error.map(|error| error.code));
+        assert_eq!(found, (CallStatus::Denied, Executed::No, Some(ErrorCode::PolicySourceMessage)), "{id}");
+    }
+    assert!(bot.asked_by("owner_action", "first").await.1.contains("PermissionError: 此操作只接受主人的请求"));
+    assert_eq!(bot.asked_by("owner_action", "late").await.1, r#"{"requester":"onebot:70001","note":""}"#);
+    assert_eq!(
+        bot.backend.asked_for("lenbot.message"),
+        Vec::<Value>::new(),
+        "the session's messages are all there are"
+    );
+
+    let mut policy = Policy::default();
+    policy.source_messages = SourceMessages::Scene;
+    bot.registry.set_policy(policy);
+    assert_eq!(bot.asked_by("who_asks", "past").await.0, CallStatus::Ok);
+    let without_session = bot.call("who_asks", json!({"source_message_id": "first"})).await;
+    assert_eq!((without_session.status, without_session.executed), (CallStatus::Denied, Executed::No));
     bot.registry.close(Duration::from_secs(5)).await;
 }
 

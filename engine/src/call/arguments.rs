@@ -76,6 +76,18 @@ impl Arguments {
         &self.value
     }
 
+    /// The arguments without one key, and its value. Nothing else changes, digit for digit.
+    pub(crate) fn without(self, key: &str) -> (Self, Option<Value>) {
+        let mut edits = Edits::default();
+        edits.add(&[key], Change::Remove);
+        let Some(text) = self.value.get(key).and_then(|_| edits.apply(self.text.as_str())) else {
+            return (self, None);
+        };
+        let mut value = Arc::unwrap_or_clone(self.value);
+        let taken = value.as_object_mut().and_then(|object| object.shift_remove(key));
+        (Self { text: JsonText::trusted(text.into()), value: Arc::new(value) }, taken)
+    }
+
     /// Reads the text into a Rust type.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Arguments, CallId, ToolExecutionContext};
 use crate::dispatch::{Held, Progress, RunningBatch};
 use crate::provider::HostPort;
+use crate::session::ReceivedMessage;
 use crate::tool::ToolSpec;
 
 /// What to run (seed 001, section 3.1): a call whose tool is known and whose arguments are checked.
@@ -99,6 +100,12 @@ impl CallContext {
     /// The conversation.
     pub fn execution(&self) -> &Arc<ToolExecutionContext> {
         &self.batch.context
+    }
+
+    /// The message that really asked for the call: there for every call of a tool that needs it
+    /// ([`crate::ToolFlags::needs_source`]), and for no other.
+    pub fn source_message(&self) -> Option<&Arc<ReceivedMessage>> {
+        self.batch.admitted[self.index].source.as_ref()
     }
 
     /// When the engine gives the call up.

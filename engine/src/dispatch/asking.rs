@@ -50,12 +50,13 @@ impl Planner<'_> {
             return Err(refused(index, call, route, Gate::Effect.refuse(full)));
         }
         self.asked.push(request.id.clone());
-        let Passed { route, arguments, repairs, .. } = passed;
+        let Passed { route, arguments, repairs, source, .. } = passed;
         if waiting.is_some() {
             self.room -= 1;
             // The tool's own time begins when somebody has agreed.
             let deadline = self.deadline(FAR);
-            return Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default(), waiting });
+            let (source, entry) = (source.map(|source| source.message), Entry::default());
+            return Ok(Admitted { index, call, arguments, repairs, source, deadline, route, entry, waiting });
         }
         let error = text::approval_required(locale, &self.table.routes[route].tool.spec, reason);
         let mut refused = refused(index, call, route, Gate::Effect.refuse(error));
@@ -85,7 +86,10 @@ impl Planner<'_> {
             title: spec.title_for(self.caller.context.locale).to_owned(),
             effect: spec.effect,
             reason,
-            arguments: passed.arguments.json().clone(),
+            arguments: match &passed.source {
+                Some(source) => source.arguments.clone(),
+                None => passed.arguments.json().clone(),
+            },
             context: Arc::clone(&self.batch.context),
             opaque: call.opaque.clone(),
             mode: if self.waits() { ApprovalMode::Wait } else { ApprovalMode::Return },

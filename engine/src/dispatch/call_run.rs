@@ -15,7 +15,9 @@ use super::asking;
 use super::held::TakenPermits;
 use super::settled::Settled;
 use crate::call::{CallContext, ToolInvocation};
+use crate::gate::{self, Gate};
 use crate::isolate;
+use crate::metrics;
 use crate::provider::InvokeResult;
 use crate::registry::{Permits, Probe, QueueFull};
 use crate::result::{CallError, ErrorCode, Executed};
@@ -137,6 +139,7 @@ impl CallRun {
 
     fn enter(&mut self) -> Result<(), Settled> {
         let now = Instant::now();
+        self.recheck_source().map_err(|error| Settled::error(error, Executed::No, now))?;
         let handle = &self.batch.tool(self.place).handle;
         if !handle.is_plainly_up() {
             let passed = handle.pass_breaker(self.batch.context.locale);
@@ -158,6 +161,16 @@ impl CallRun {
             }
             Err(_panic) => Err(Settled::panicked(text::panicked(self.batch.context.locale), now, Instant::now())),
         }
+    }
+
+    /// The message that asked for the call may have been taken back while the call waited.
+    fn recheck_source(&self) -> Result<(), CallError> {
+        let (Some(source), Some(session)) = (&self.batch.admitted[self.place].source, &self.batch.session) else {
+            return Ok(());
+        };
+        gate::recheck_source(session, &source.id, self.batch.context.locale).map(drop).inspect_err(|error| {
+            metrics::record_refusal(Gate::SourceMessage, error.code);
+        })
     }
 
     /// Tells the provider's breaker how the call went. One that goes well as usual writes nothing.

@@ -52,7 +52,12 @@ pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     let table = engine.table.load_full();
     let policy = engine.policy.load_full();
     let session = batch.session.as_ref().and_then(|key| engine.sessions.get(key));
-    let caller = Caller::new(&batch.context, &policy, peek(engine, batch)).among(table.findable);
+    let mut context = Arc::clone(&batch.context);
+    if let Some(session) = &session {
+        session.fill(&mut context);
+    }
+    let caller = Caller::new(&context, &policy, peek(engine, batch)).among(table.findable);
+    let caller = caller.with_source(session.as_deref(), None);
     let mut planner = Planner::new(engine, &table, batch, caller, session.as_deref(), Instant::now(), usize::MAX);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {

@@ -7,11 +7,11 @@ use tokio::time::Instant;
 
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
-use super::{BatchControl, EventSender};
+use super::{BatchControl, EventSender, audit};
 use crate::approval::{ApprovalId, Asked};
 use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
-use crate::gate::{self, Admission, AskReason, Caller, Gate, Refusal};
+use crate::gate::{self, Admission, AskReason, Caller, Gate, Refusal, Source};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
@@ -74,6 +74,8 @@ pub(super) fn plan(
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
     let caller = Caller::new(&batch.context, &policy, view).among(table.findable);
+    let asked_in = batch.approved.as_ref().and_then(|approved| approved.turn.as_ref());
+    let caller = caller.with_source(session.as_deref(), asked_in);
     // The call of an approval had its room when it was asked for.
     let room = if batch.approved.is_some() { 1 } else { reservation.calls() };
     let mut planner = Planner::new(engine, &table, &batch, caller, session.as_deref(), started, room);
@@ -159,6 +161,7 @@ pub(super) struct Passed {
     pub(super) route: usize,
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
+    pub(super) source: Option<Source>,
     deadline: Instant,
     /// Why a person has to be asked, if so.
     pub(super) ask: Option<AskReason>,
@@ -200,13 +203,14 @@ impl<'a> Planner<'a> {
                 if let Some(reason) = passed.ask {
                     return self.ask(index, call, passed, reason);
                 }
-                let Passed { route, arguments, repairs, deadline, .. } = passed;
+                let Passed { route, arguments, repairs, source, deadline, .. } = passed;
                 self.room -= 1;
-                let entry = Entry::default();
-                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry, waiting: None })
+                let (source, entry) = (source.map(|source| source.message), Entry::default());
+                Ok(Admitted { index, call, arguments, repairs, source, deadline, route, entry, waiting: None })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
+                audit::refused(&refusal, &call, &self.caller.context);
                 let settled = Settled::error(refusal.error, Executed::No, Instant::now());
                 Err(Box::new(Refused { index, call, route, settled }))
             }
@@ -260,10 +264,9 @@ impl<'a> Planner<'a> {
         };
         let tool = &self.table.routes[route].tool;
         let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
-        let Admission { arguments, repairs: mended, ask } = admission;
-        if let Some(approved) = &self.batch.approved
-            && arguments.text() != approved.arguments.as_str()
-        {
+        let Admission { arguments, repairs: mended, source, ask } = admission;
+        let given = source.as_ref().map_or(arguments.text(), |source| source.arguments.as_str());
+        if self.batch.approved.as_ref().is_some_and(|approved| given != approved.arguments.as_str()) {
             return Err(Gate::Arguments.refuse(text::approved_arguments(locale)));
         }
         let ask = ask.filter(|reason| self.must_ask(tool, *reason));
@@ -271,7 +274,7 @@ impl<'a> Planner<'a> {
         if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }
-        Ok(Passed { route, arguments, repairs, deadline: self.deadline(tool.timeout), ask })
+        Ok(Passed { route, arguments, repairs, source, deadline: self.deadline(tool.timeout), ask })
     }
 
     /// The batch's or the tool's own, whichever comes first.

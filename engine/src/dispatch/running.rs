@@ -18,7 +18,7 @@ use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::{PreparedTool, Route, RoutingTable};
 use crate::result::Repair;
-use crate::session::{LoadedSet, Session, SessionView, Turn};
+use crate::session::{LoadedSet, ReceivedMessage, Session, SessionView, Turn};
 
 /// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
 pub(crate) struct RunningBatch {
@@ -56,6 +56,8 @@ pub(crate) struct Admitted {
     pub(crate) call: ToolCall,
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
+    /// The message that asked for the call, where its tool needs it.
+    pub(crate) source: Option<Arc<ReceivedMessage>>,
     pub(crate) deadline: Instant,
     /// Place of its route in the table.
     pub(super) route: usize,

@@ -39,7 +39,7 @@ fn why_not<'a>(tool: &PreparedTool, caller: &Caller<'a>) -> Option<Cow<'a, str>>
             .policy
             .enabled_in
             .get(&tool.handle.name)
-            .is_some_and(|scenes| !scenes.iter().any(|s| **s == *caller.scene))
+            .is_some_and(|scenes| !scenes.iter().any(|scene| **scene == *caller.scene()))
     {
         return Some(format!("`{}` is not enabled in this chat", tool.handle.name).into());
     }
@@ -54,7 +54,7 @@ fn has(names: &ToolNames, tool: &PreparedTool) -> bool {
 }
 
 fn outside(scope: &ToolScope, caller: &Caller<'_>) -> Option<Cow<'static, str>> {
-    let ToolExecutionContext { is_group_chat, platform, stage, .. } = caller.context;
+    let ToolExecutionContext { is_group_chat, platform, stage, .. } = &*caller.context;
     if scope.chats.is_some_and(|chats| !chats.covers(*is_group_chat)) {
         let kind = if *is_group_chat { "group" } else { "private" };
         return Some(format!("it is not for {kind} chats").into());

@@ -1,19 +1,24 @@
 //! Caller: who calls, from where, and what policy says of them. Looked up once for all calls of a batch.
 
-use crate::call::{Actor, ToolAvailabilityContext, ToolExecutionContext};
+use std::ops::Deref;
+
+use crate::call::{Actor, ToolAvailabilityContext, ToolExecutionContext, TurnId};
 use crate::policy::{DenyRule, EffectRules, Policy, SceneRule, ToolNames};
-use crate::session::SessionView;
+use crate::session::{Session, SessionView};
 
 /// What the gates look at, besides the tool and the call.
 pub(crate) struct Caller<'a> {
-    pub(crate) context: &'a ToolExecutionContext,
+    pub(crate) context: InContext<'a>,
     pub(crate) policy: &'a Policy,
     /// Without one there is no discovery, no turn and no taint.
     pub(crate) session: Option<SessionView>,
+    /// Where the messages are that may be the source of a call.
+    pub(super) source: Option<&'a Session>,
+    /// The turn in which the calls were made, where it is not the present one.
+    pub(super) made_in: Option<&'a TurnId>,
     /// The only tools that the role may use.
     pub(super) role: Option<&'a ToolNames>,
     pub(super) denied: Vec<&'a DenyRule>,
-    pub(super) scene: &'a str,
     pub(super) scene_rule: Option<&'a SceneRule>,
     pub(super) effects: EffectRules,
     findable: Findable,
@@ -28,27 +33,62 @@ pub(crate) struct Findable {
     pub(crate) on_demand: bool,
 }
 
+/// The context of a caller. Small: callers are moved about for every batch.
+pub(crate) enum InContext<'a> {
+    Given(&'a ToolExecutionContext),
+    /// With what the profile of the session has filled in.
+    Filled(Box<ToolExecutionContext>),
+}
+
+// === impl InContext ===
+
+impl Deref for InContext<'_> {
+    type Target = ToolExecutionContext;
+
+    fn deref(&self) -> &ToolExecutionContext {
+        match self {
+            Self::Given(context) => context,
+            Self::Filled(context) => context,
+        }
+    }
+}
+
 // === impl Caller ===
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(context: &'a ToolExecutionContext, policy: &'a Policy, session: Option<SessionView>) -> Self {
-        let scene = scene(context);
+        Self::in_context(InContext::Given(context), policy, session)
+    }
+
+    pub(crate) fn in_context(context: InContext<'a>, policy: &'a Policy, session: Option<SessionView>) -> Self {
         Self {
-            context,
             policy,
             session,
+            source: None,
+            made_in: None,
             role: policy.role(&context.role),
-            denied: policy.denied.iter().filter(|rule| rule.concerns(context)).collect(),
-            scene,
-            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene) },
-            effects: policy.effects.rules(context),
+            denied: policy.denied.iter().filter(|rule| rule.concerns(&context)).collect(),
+            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene(&context)) },
+            effects: policy.effects.rules(&context),
             findable: Findable::default(),
+            context,
         }
     }
 
     /// The same caller, among tools of which these are to be found.
     pub(crate) fn among(self, findable: Findable) -> Self {
         Self { findable, ..self }
+    }
+
+    /// The same caller, whose calls may name messages of this session as their source: of the present turn, or of the one
+    /// in which they were made.
+    pub(crate) fn with_source(self, session: Option<&'a Session>, made_in: Option<&'a TurnId>) -> Self {
+        Self { source: session, made_in, ..self }
+    }
+
+    /// Where the conversation takes place, as policy names it.
+    pub(super) fn scene(&self) -> &str {
+        scene(&self.context)
     }
 
     /// What providers may look at. Only a model's session that has not everything loaded has anything to find.
@@ -65,7 +105,7 @@ impl<'a> Caller<'a> {
     pub(crate) fn hears(&self, provider: &str) -> bool {
         let scenes = self.policy.enabled_in.get(provider);
         !self.scene_rule.is_some_and(|rule| rule.paused)
-            && scenes.is_none_or(|scenes| scenes.iter().any(|scene| **scene == *self.scene))
+            && scenes.is_none_or(|scenes| scenes.iter().any(|scene| **scene == *self.scene()))
     }
 
     pub(crate) fn is_model(&self) -> bool {
@@ -78,7 +118,6 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Where the conversation takes place, as policy names it.
 fn scene(context: &ToolExecutionContext) -> &str {
     let names = [&context.stream_id, &context.group_id, &context.chat_id];
     names.into_iter().find(|name| !name.is_empty()).map_or("", String::as_str)

@@ -35,6 +35,21 @@ impl ToolNames {
         Self { all: true, ..Self::default() }
     }
 
+    /// Whether the set is every tool.
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
+    /// The single tools, as they were written.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.names.iter()
+    }
+
+    /// The providers whose tools are all in the set.
+    pub(crate) fn providers(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.providers.iter()
+    }
+
     /// Whether no tool can be in the set.
     pub fn is_empty(&self) -> bool {
         !self.all && self.providers.is_empty() && self.names.is_empty()

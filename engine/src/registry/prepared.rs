@@ -4,14 +4,17 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::{Permits, ProviderHandle};
+use crate::call::Locale;
 use crate::discovery::ProviderGuide;
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
-use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec};
+use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec, check_source_message, with_source_message};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
 #[derive(Debug)]
@@ -98,7 +101,7 @@ pub(crate) fn prepare(
             Err(error) => (Err(error.to_string()), Vec::new()),
         };
         let compiled = schema.and_then(|schema| {
-            spec.parameters_schema = schema;
+            spec.parameters_schema = with_source(schema, &spec)?;
             check(&spec, &listing, limits)
         });
         match compiled {
@@ -149,6 +152,18 @@ impl Listing {
             }
         }
     }
+}
+
+/// The parameter by which the model names the message that asked, where the tool needs one and its provider has not added
+/// it.
+fn with_source(schema: Value, spec: &ToolSpec) -> Result<Value, String> {
+    if !spec.flags.needs_source || check_source_message(&schema).is_err() {
+        return Ok(schema);
+    }
+    // Described in the language that the tool is described in.
+    let is_chinese = spec.description.chars().any(|c| matches!(c, '\u{4e00}'..='\u{9fff}'));
+    let locale = if is_chinese { Locale::Zh } else { Locale::En };
+    with_source_message(&schema, locale).map_err(|error| error.to_string())
 }
 
 fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<ArgumentSchema, String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::call::{SessionKey, ToolExecutionContext};
 use crate::engine::Engine;
-use crate::gate::Caller;
+use crate::gate::{Caller, InContext};
 use crate::policy::Policy;
 use crate::session::SessionView;
 
@@ -29,8 +29,14 @@ impl<'a> ToolQuery<'a> {
     where
         'a: 'p,
     {
-        let session = self.session.map(|key| SessionView::of(&engine.sessions, key));
-        Caller::new(self.context, policy, session).among(engine.table.load().findable)
+        let session = self.session.and_then(|key| engine.sessions.get(key));
+        let filled = session.and_then(|session| session.profile().fill(self.context));
+        let view = self.session.map(|key| SessionView::of(&engine.sessions, key));
+        let context = match filled {
+            Some(filled) => InContext::Filled(Box::new(filled)),
+            None => InContext::Given(self.context),
+        };
+        Caller::in_context(context, policy, view).among(engine.table.load().findable)
     }
 }
 

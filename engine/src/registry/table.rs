@@ -28,7 +28,7 @@ pub(crate) struct RoutingTable {
     by_name: HashMap<Arc<str>, usize, RandomState>,
     removed: HashSet<Arc<str>, RandomState>,
     /// Providers that have not listed anything yet, with the prefix of their tools where they have one.
-    starting: Vec<Starting>,
+    pub(super) starting: Vec<Starting>,
     pub(crate) shadowed: Vec<Shadow>,
     /// What there is to find.
     pub(crate) findable: Findable,

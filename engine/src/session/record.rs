@@ -5,28 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedSet, ReceivedMessage};
-use crate::call::{Locale, SessionKey, TurnId};
-
-/// Where a session takes place and for whom. Fills in what the context of a batch leaves empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SessionProfile {
-    /// Chat stream id.
-    pub stream_id: String,
-    /// Group id; empty in a private chat.
-    pub group_id: String,
-    /// Whether the chat is a group.
-    pub is_group_chat: bool,
-    /// Platform, such as `qq`.
-    pub platform: String,
-    /// The user for whom the bot acts.
-    pub user_id: String,
-    /// Role, by which policy decides.
-    pub role: String,
-    /// Language of texts that the engine makes.
-    pub locale: Locale,
-}
+use super::{LoadedSet, ReceivedMessage, SessionProfile};
+use crate::call::{SessionKey, TurnId};
 
 /// A session, as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

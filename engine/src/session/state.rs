@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::{LoadedSet, Messages, ReceivedMessage, SessionProfile, SessionRecord, Sessions, Turn, TurnRecord};
-use crate::call::{SessionKey, TurnId};
+use crate::call::{SessionKey, ToolExecutionContext, TurnId};
 
 /// Turns before the present one that are remembered as over.
 const PAST_TURNS: usize = 16;
@@ -68,7 +68,7 @@ impl Session {
         }
         let mut messages = Messages::default();
         for (turn, message) in record.messages {
-            messages.add(&turn, message);
+            messages.add(&turn, Arc::unwrap_or_clone(message));
         }
         Self {
             profile: ArcSwap::from_pointee(record.profile),
@@ -107,6 +107,13 @@ impl Session {
 
     pub(crate) fn profile(&self) -> Arc<SessionProfile> {
         self.profile.load_full()
+    }
+
+    /// Fills in what the context of a batch leaves empty.
+    pub(crate) fn fill(&self, context: &mut Arc<ToolExecutionContext>) {
+        if let Some(filled) = self.profile.load().fill(context) {
+            *context = Arc::new(filled);
+        }
     }
 
     pub(crate) fn set_profile(&self, profile: SessionProfile) {
@@ -150,7 +157,7 @@ impl Session {
             self.start(&mut rest, id);
         }
         for message in messages {
-            rest.messages.add(id, Arc::new(message));
+            rest.messages.add(id, message);
         }
     }
 
@@ -200,7 +207,6 @@ impl Session {
         self.loaded.store(Arc::default());
     }
 
-    #[expect(dead_code, reason = "the gate of source messages reads it")]
     /// The received message with this id, and its turn.
     pub(crate) fn message(&self, id: &str) -> Option<(TurnId, Arc<ReceivedMessage>)> {
         self.rest().messages.find(id)

@@ -18,6 +18,7 @@ mod closing;
 mod context_providers;
 mod crashes;
 mod deadlines;
+mod decisions;
 mod discovery;
 mod dispatch;
 mod fixture;

@@ -19,7 +19,7 @@ class LoadError(Exception):
 
 
 class CallError(Exception):
-    """A call that failed for a reason that the dialect knows: "arguments", "unknown_tool" or "exception"."""
+    """A call that failed in a way that the dialect knows: "arguments", "source_message", "unknown_tool", "exception"."""
 
     def __init__(self, kind: str, message: str, detail: str = "") -> None:
         super().__init__(message)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolyard::{
-    InvokeResult, JsonText, ProviderKind, Reason, Remarks, ToolAvailabilityContext, ToolExecutionContext,
-    ToolExecutionResult, ToolSpec,
+    InvokeResult, JsonText, ProviderKind, Reason, ReceivedMessage, Remarks, ToolAvailabilityContext,
+    ToolExecutionContext, ToolExecutionResult, ToolSpec,
 };
 
 /// One plugin of one kind, as its manifest and its configuration describe it.
@@ -35,8 +35,14 @@ pub(crate) trait Dialect: Send + Sync + fmt::Debug + 'static {
     /// A sentence, when the description as a whole cannot be used. A bad tool is a remark.
     fn read(&self, plugin: &Value) -> Result<LoadedPlugin, String>;
 
-    /// What goes to the runner for one call.
-    fn call(&self, tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext) -> CallBody;
+    /// What goes to the runner for one call. `source` is the message that asked for it, where the tool needs one.
+    fn call(
+        &self,
+        tool: &ToolSpec,
+        arguments: &JsonText,
+        context: &ToolExecutionContext,
+        source: Option<&ReceivedMessage>,
+    ) -> CallBody;
 
     /// The result of a call that returned.
     fn result(&self, tool: &ToolSpec, value: JsonText) -> ToolExecutionResult;

@@ -9,6 +9,6 @@ mod manifest;
 mod scene;
 mod secret;
 
-pub use config::{LenBotConfig, SourceScope};
+pub use config::LenBotConfig;
 pub use dialect::KIND;
 pub(crate) use dialect::LenBotDialect;

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolyard::{
-    InvokeResult, JsonText, ProviderKind, Reason, ToolAvailabilityContext, ToolExecutionContext, ToolExecutionResult,
-    ToolSpec, ToolWarning,
+    InvokeResult, JsonText, ProviderKind, Reason, ReceivedMessage, ToolAvailabilityContext, ToolExecutionContext,
+    ToolExecutionResult, ToolSpec, ToolWarning,
 };
 
 use super::dialect::{CallBody, Dialect, LoadedPlugin};
@@ -106,8 +106,14 @@ impl Dialect for MaiBotDialect {
         Ok(LoadedPlugin { version: self.manifest.version.to_string(), tools, remarks, guide: None, document })
     }
 
-    fn call(&self, tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext) -> CallBody {
-        CallBody { arguments: arguments.clone(), context: Added::to_call(tool, context).into_json() }
+    fn call(
+        &self,
+        tool: &ToolSpec,
+        arguments: &JsonText,
+        context: &ToolExecutionContext,
+        source: Option<&ReceivedMessage>,
+    ) -> CallBody {
+        CallBody { arguments: arguments.clone(), context: Added::to_call(tool, context, source).into_json() }
     }
 
     fn result(&self, _tool: &ToolSpec, value: JsonText) -> ToolExecutionResult {

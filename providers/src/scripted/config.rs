@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolyard::{Effect, ExecutionClass};
+use toolyard::{Effect, ExecutionClass, Visibility};
 
 /// Scripted tools, as configured.
 #[derive(Clone, Debug, Deserialize)]
@@ -54,6 +54,24 @@ pub struct ScriptedTool {
     /// How many of its calls may run at once.
     #[serde(default)]
     pub max_in_flight: Option<NonZeroUsize>,
+    /// What it is said to do to the world; undeclared where absent.
+    #[serde(default)]
+    pub effect: Option<Effect>,
+    /// When a model sees it. Default visible.
+    #[serde(default)]
+    pub visibility: Option<Visibility>,
+    /// Whether its results count as text of third parties. Default false.
+    #[serde(default)]
+    pub untrusted: bool,
+    /// Whether only a person may start it. Default false.
+    #[serde(default)]
+    pub user_only: bool,
+    /// Whether it is offered once the model has loaded its provider. Default false.
+    #[serde(default)]
+    pub on_demand: bool,
+    /// Whether it needs the message that asked for it. Default false.
+    #[serde(default)]
+    pub needs_source: bool,
 }
 
 /// What a call of a scripted tool gives back.

@@ -17,6 +17,7 @@ use toolyard::{
 
 use super::Shared;
 use super::problem::Problem;
+use super::sessions::{check_id, check_tenant};
 use crate::document::OutcomeDocument;
 
 /// Bytes of a body that is read away from the workers, which have others to serve.
@@ -121,8 +122,15 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
 fn prepare(request: BatchRequest<'_>, shared: &Shared) -> Result<Prepared, Problem> {
     let (parsed, dialect) = parse(&request, shared.max_body_bytes)?;
     let options = options(&request)?;
+    if let Some(session) = &request.session {
+        check_id("the session", session)?;
+    }
+    if let Some(turn) = &request.turn {
+        check_id("the turn", turn)?;
+    }
     let mut context = request.context;
     let tenant = request.tenant.unwrap_or_else(|| context.tenant.clone());
+    check_tenant(&tenant)?;
     context.tenant.clone_from(&tenant);
     if context.reasoning.is_empty() {
         context.reasoning = parsed.reasoning;

@@ -31,6 +31,9 @@ pub(super) async fn wait_until_started(app: &App) {
             say(&format!("still starting {} …", names.join(", ")));
         }
     }
+    for finding in app.registry.policy_findings() {
+        say(&format!("policy: {finding}"));
+    }
     for provider in app.registry.providers() {
         if let (true, Some(reason)) = (provider.state != ProviderState::Up, &provider.reason) {
             say(&format!("provider {} is not up: {reason}", provider.name));

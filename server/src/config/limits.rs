@@ -24,6 +24,8 @@ pub(crate) struct LimitsConfig {
     max_batches: Option<usize>,
     tool_timeout_default_ms: Option<u64>,
     max_tools_per_provider: Option<usize>,
+    max_sessions: Option<usize>,
+    session_ttl_ms: Option<u64>,
 }
 
 // === impl LimitsConfig ===
@@ -44,6 +46,7 @@ impl LimitsConfig {
             (&mut limits.max_in_flight, self.max_in_flight),
             (&mut limits.max_batches, self.max_batches),
             (&mut limits.max_tools_per_provider, self.max_tools_per_provider),
+            (&mut limits.max_sessions, self.max_sessions),
         ];
         for (limit, configured) in settings {
             if let Some(configured) = configured {
@@ -52,6 +55,7 @@ impl LimitsConfig {
         }
         set_millis(&mut limits.kept_result_ttl, self.kept_result_ttl_ms);
         set_millis(&mut limits.kept_approval_ttl, self.kept_approval_ttl_ms);
+        set_millis(&mut limits.session_ttl, self.session_ttl_ms);
         set_millis(&mut limits.tool_timeout_default, self.tool_timeout_default_ms);
         limits
     }

@@ -19,7 +19,7 @@ const SERVER: [NumberRange; 3] =
     [between("max_body_bytes", KIB, GIB), between("max_requests", 1, MANY), between("shutdown_grace_ms", 0, HOUR)];
 
 /// Of `[limits]`.
-const LIMITS: [NumberRange; 15] = [
+const LIMITS: [NumberRange; 17] = [
     between("max_batch_calls", 1, 65_536),
     between("max_argument_bytes", 256, GIB),
     between("max_argument_depth", 1, 100),
@@ -35,7 +35,12 @@ const LIMITS: [NumberRange; 15] = [
     between("max_batches", 1, 16 * MANY),
     between("tool_timeout_default_ms", 10, DAY),
     between("max_tools_per_provider", 1, MANY),
+    between("max_sessions", 1, 16 * MANY),
+    between("session_ttl_ms", 1_000, 365 * DAY),
 ];
+
+/// Of `[policy]`.
+const POLICY: [NumberRange; 1] = [between("approvals.timeout_ms", 1_000, 7 * DAY)];
 
 /// Of `[backend]`.
 const BACKEND: [NumberRange; 3] = [
@@ -106,6 +111,7 @@ pub(super) fn of_section(section: &str) -> &'static [NumberRange] {
     match section {
         "server" => &SERVER,
         "limits" => &LIMITS,
+        "policy" => &POLICY,
         "backend" => &BACKEND,
         "mcp" => &MCP,
         _ => &[],
@@ -152,9 +158,10 @@ mod tests {
     use super::*;
 
     /// Configurations of which one knows each key.
-    const SECTIONS: [(&str, &str, &[NumberRange]); 10] = [
+    const SECTIONS: [(&str, &str, &[NumberRange]); 11] = [
         ("[server]", "", &SERVER),
         ("[limits]", "", &LIMITS),
+        ("[policy]", "", &POLICY),
         ("[backend]", "kind = \"http\"\nurl = \"http://a/\"\nsecret = { env = \"A\" }", &BACKEND),
         ("[backend]", "kind = \"events\"", &BACKEND),
         ("[mcp]", "", &MCP),

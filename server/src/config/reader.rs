@@ -1,5 +1,7 @@
 //! Reading: each section for itself, so that one broken section hides no error of another.
 
+mod policy;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -25,10 +27,12 @@ type Section<'i> = Spanned<DeValue<'i>>;
 struct Reader<'t> {
     text: &'t str,
     errors: Vec<ConfigError>,
+    /// What roles may use, to be looked at when the providers are known.
+    roles: Vec<policy::RoleNames>,
 }
 
 pub(super) fn read(source: &str, text: &str) -> Result<Config, ConfigErrors> {
-    let mut reader = Reader { text, errors: Vec::new() };
+    let mut reader = Reader { text, errors: Vec::new(), roles: Vec::new() };
     let config = reader.document();
     reader.errors.sort_by_key(|error| error.place);
     if reader.errors.is_empty() { Ok(config) } else { Err(ConfigErrors::new(source, reader.errors)) }
@@ -54,7 +58,7 @@ impl Reader<'_> {
             match name {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
-                "policy" => config.policy = self.section("policy", value).unwrap_or_default(),
+                "policy" => (config.policy, config.rules) = self.policy(value),
                 "mcp" => (config.mcp, config.endpoint) = self.mcp_table(value),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "builtin" => config.builtin = self.section("builtin", value).unwrap_or_default(),
@@ -67,6 +71,7 @@ impl Reader<'_> {
                 }
             }
         }
+        self.check_roles(&config);
         if let Err(message) = config.server.check() {
             self.errors.push(ConfigError { place: None, section: "server".to_owned(), message });
         }

@@ -8,7 +8,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolyard::{
     CallResult, CallStatus, ErrorCode, HostPort, HostRequest, JsonText, Limits, Profile, ProviderSettings,
-    RawArguments, ToolBatch, ToolCall, ToolExecutionContext, ToolFailure, ToolRegistry,
+    RawArguments, ReceivedMessage, SessionKey, ToolBatch, ToolCall, ToolExecutionContext, ToolFailure, ToolRegistry,
+    TurnId, TurnStart,
 };
 use toolyard_providers::{LenBotConfig, PluginHost, RunnerConfig, Spawner};
 use toolyard_tests::Environment;
@@ -144,6 +145,27 @@ impl Bot {
         self.registry.dispatch(batch).await.results.remove(0)
     }
 
+    /// Begins a turn of the bot's session.
+    pub(super) async fn begin_turn(&self, id: &str, messages: Vec<ReceivedMessage>) {
+        let start = TurnStart { id: TurnId(id.into()), messages };
+        self.registry.sessions().begin_turn(&session(), start).await;
+    }
+
+    /// A call of the session, for which deferred tools count as loaded, on account of this message.
+    pub(super) async fn call_for(&self, tool: &str, message: &str) -> CallResult {
+        let context = ToolExecutionContext { stream_id: SCENE.to_owned(), ..ToolExecutionContext::default() };
+        let call = ToolCall::new("c", tool, RawArguments::from(&json!({"source_message_id": message})));
+        let batch = ToolBatch::new(vec![call]).with_context(Arc::new(context)).with_policy(Profile::Strict);
+        let batch = batch.with_session(session()).with_all_loaded();
+        self.registry.dispatch(batch).await.results.remove(0)
+    }
+
+    /// The text that the model sees of such a call, and how it ended.
+    pub(super) async fn asked_by(&self, tool: &str, message: &str) -> (CallStatus, String) {
+        let result = self.call_for(tool, message).await;
+        (result.status, result.history_content())
+    }
+
     /// The text that the model sees of a call, and how the call ended.
     pub(super) async fn text(&self, tool: &str, arguments: Value) -> (CallStatus, String) {
         let result = self.call(tool, arguments).await;
@@ -153,6 +175,20 @@ impl Bot {
 
 pub(super) fn group_notes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("plugins/lenbot/group_notes")
+}
+
+fn session() -> SessionKey {
+    SessionKey { tenant: "".into(), session: "s".into() }
+}
+
+/// A message as the session receives it.
+pub(super) fn received(body: Value) -> ReceivedMessage {
+    ReceivedMessage {
+        id: body["platform_message_id"].as_str().unwrap().into(),
+        sender: body["sender"]["uid"].as_str().unwrap().into(),
+        body: Arc::new(body),
+        ..ReceivedMessage::default()
+    }
 }
 
 /// A message as the backend has it.

@@ -11,6 +11,7 @@ from .entry import InvalidArguments
 from .options import Options
 from .redaction import LogFilter
 from .runtime import Interrupted, Runtime, UnknownTool
+from .source import NoRealRequest, SenderBarred
 
 
 class LenBotDialect(Dialect):
@@ -42,6 +43,8 @@ class LenBotDialect(Dialect):
             return await runtime.call(tool, arguments, context)
         except InvalidArguments as error:
             raise CallError("arguments", runtime.redactor.text(f"ValidationError: {error}")) from None
+        except (NoRealRequest, SenderBarred) as error:
+            raise CallError("source_message", runtime.redactor.text(str(error))) from None
         except UnknownTool as error:
             raise CallError("unknown_tool", str(error)) from None
         except Interrupted as error:

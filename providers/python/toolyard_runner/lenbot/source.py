@@ -9,8 +9,16 @@ from .messages import ChatMessage, read_message
 from .options import Options
 
 
+class NoRealRequest(ValueError):
+    """The message is no real request."""
+
+
+class SenderBarred(PermissionError):
+    """The message's sender may ask for nothing."""
+
+
 async def resolve(options: Options, host: Host, scene: str, ident: str, context: dict[str, Any]) -> ChatMessage:
-    """The message with this id. Raises ValueError when it is no real request, PermissionError for a barred sender."""
+    """The message with this id. Raises NoRealRequest or SenderBarred."""
     given = [context.get("source_message"), context.get("message"), *(context.get("messages") or [])]
     found = [message for message in (read_message(entry, scene) for entry in given) if _is(message, scene, ident)]
     if not found and options.source_scope == "scene":
@@ -18,10 +26,10 @@ async def resolve(options: Options, host: Host, scene: str, ident: str, context:
         found = [message for message in [read_message(answer, scene)] if _is(message, scene, ident)]
     # What is said last of a message holds: it may have been recalled since.
     if not found or not all(_is_request(options, message) for message in found):
-        raise ValueError(f"source_message_id 不是当前场景的真实请求消息：{ident}")
+        raise NoRealRequest(f"source_message_id 不是当前场景的真实请求消息：{ident}")
     message = found[-1]
     if identities(message) & options.blacklist:
-        raise PermissionError(f"请求消息的发送者在黑名单中：{message.sender.uid}")
+        raise SenderBarred(f"请求消息的发送者在黑名单中：{message.sender.uid}")
     return message
 
 

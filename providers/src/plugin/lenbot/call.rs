@@ -2,31 +2,37 @@
 
 use serde_json::{Value, json};
 use toolyard::{
-    ErrorCode, InvokeResult, JsonText, SOURCE_MESSAGE_PARAMETER, Sent, ToolExecutionContext, ToolExecutionResult,
-    ToolFailure, ToolSpec,
+    ErrorCode, InvokeResult, JsonText, ReceivedMessage, SOURCE_MESSAGE_PARAMETER, Sent, ToolExecutionContext,
+    ToolExecutionResult, ToolFailure, ToolSpec,
 };
 
 use crate::plugin::dialect::CallBody;
 
-/// Messages of the turn that are passed on; the latest count.
-const MAX_MESSAGES: usize = 200;
-
-/// The arguments without what is the host's, and the context that the runner needs to check and answer the call.
-pub(super) fn body(tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext, scene: String) -> CallBody {
+/// The arguments, and the context that the runner needs to check and answer the call.
+pub(super) fn body(
+    tool: &ToolSpec,
+    arguments: &JsonText,
+    context: &ToolExecutionContext,
+    source: Option<&ReceivedMessage>,
+    scene: String,
+) -> CallBody {
     let mut told = json!({"scene": scene});
-    if !tool.flags.needs_source {
-        return CallBody { arguments: arguments.clone(), context: told.into() };
+    if tool.flags.needs_source {
+        told[SOURCE_MESSAGE_PARAMETER] = source.map_or(Value::Null, |source| json!(source.id));
+        told["source_message"] = source.map_or(Value::Null, told_message);
+        told["message"] = context.anchor_message.as_deref().cloned().unwrap_or(Value::Null);
     }
-    let members = arguments.members().unwrap_or_default();
-    let (source, own): (Vec<_>, Vec<_>) = members.into_iter().partition(|(key, _)| key == SOURCE_MESSAGE_PARAMETER);
-    told[SOURCE_MESSAGE_PARAMETER] = source.first().and_then(|(_, value)| value.to().ok()).unwrap_or(Value::Null);
-    told["source_message"] = message(context.source_message.as_deref());
-    told["message"] = message(context.anchor_message.as_deref());
-    let turn = context.metadata.get("messages").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let latest = turn.get(turn.len().saturating_sub(MAX_MESSAGES)..).unwrap_or_default();
-    told["messages"] = Value::Array(latest.to_vec());
-    let arguments = JsonText::object(own.iter().map(|(key, value)| (key.as_str(), value.clone())));
-    CallBody { arguments, context: told.into() }
+    CallBody { arguments: arguments.clone(), context: told.into() }
+}
+
+/// The message in the backend's form, with the id and the sender that the session knows it by.
+fn told_message(source: &ReceivedMessage) -> Value {
+    let mut told = source.body.as_object().cloned().unwrap_or_default();
+    told.insert("platform_message_id".to_owned(), json!(source.id));
+    if !told.contains_key("sender") && !told.contains_key("user_id") {
+        told.insert("sender".to_owned(), json!({"uid": source.sender}));
+    }
+    Value::Object(told)
 }
 
 /// Text goes to the model as it is, everything else as JSON; `null` too, which the tool gave back.
@@ -43,6 +49,8 @@ pub(super) fn raised(tool: &ToolSpec, kind: &str, message: &str) -> InvokeResult
     let text = format!("{} 失败：{message}", tool.name);
     match kind {
         "arguments" => Err(ToolFailure::not_sent(ErrorCode::ArgumentsSchema, text)),
+        // The runner looks at the message once more, by the plugin's own settings, before the handler is entered.
+        "source_message" => Err(ToolFailure::not_sent(ErrorCode::PolicySourceMessage, text)),
         "unknown_tool" => Err(ToolFailure::not_sent(ErrorCode::ToolRemoved, format!("未找到工具：{}", tool.name))),
         // The plugin went away, and nobody knows how far the call had come.
         "unloading" => {
@@ -53,10 +61,6 @@ pub(super) fn raised(tool: &ToolSpec, kind: &str, message: &str) -> InvokeResult
         "not_json" => Ok(ToolExecutionResult::failure(format!("{} 失败：ValueError: {message}", tool.name))),
         _ => Ok(ToolExecutionResult::failure(text)),
     }
-}
-
-fn message(message: Option<&Value>) -> Value {
-    message.cloned().unwrap_or(Value::Null)
 }
 
 #[cfg(test)]
@@ -72,31 +76,32 @@ mod tests {
     }
 
     fn context() -> ToolExecutionContext {
-        let messages: Vec<_> = (0..300).map(|id| json!({"id": id})).collect();
-        ToolExecutionContext {
-            anchor_message: Some(Arc::new(json!({"id": "m1"}))),
-            metadata: json!({"messages": messages}).as_object().cloned().unwrap(),
-            ..ToolExecutionContext::default()
-        }
+        ToolExecutionContext { anchor_message: Some(Arc::new(json!({"id": "m0"}))), ..ToolExecutionContext::default() }
+    }
+
+    fn source(body: Value) -> ReceivedMessage {
+        ReceivedMessage { id: "m1".into(), sender: "qq:7".into(), body: Arc::new(body), ..ReceivedMessage::default() }
+    }
+
+    fn told(source: &ReceivedMessage) -> Value {
+        let arguments = JsonText::parse("{}").unwrap();
+        body(&tool(true), &arguments, &context(), Some(source), "a:group:1".to_owned()).context.to().unwrap()
     }
 
     #[test]
-    fn the_source_is_the_hosts_and_the_other_arguments_keep_their_text() {
-        let arguments =
-            JsonText::parse(r#"{"n":653247040368672768123456789,"source_message_id":"m1","z":1.10}"#).unwrap();
-        let body = body(&tool(true), &arguments, &context(), "a:group:1".to_owned());
-        assert_eq!(body.arguments.as_str(), r#"{"n":653247040368672768123456789,"z":1.10}"#);
-        let told: Value = body.context.to().unwrap();
-        assert_eq!((&told["source_message_id"], &told["message"]["id"]), (&json!("m1"), &json!("m1")));
-        assert_eq!((&told["scene"], &told["source_message"]), (&json!("a:group:1"), &Value::Null));
-        let messages = told["messages"].as_array().unwrap();
-        assert_eq!((messages.len(), &messages[0]["id"]), (MAX_MESSAGES, &json!(100)));
+    fn the_source_is_told_with_the_id_and_the_sender_that_the_session_knows() {
+        let told_whole = told(&source(json!({"id": "row-1", "sender": {"uid": "onebot:7"}})));
+        assert_eq!((&told_whole["source_message_id"], &told_whole["message"]["id"]), (&json!("m1"), &json!("m0")));
+        let message = json!({"id": "row-1", "sender": {"uid": "onebot:7"}, "platform_message_id": "m1"});
+        assert_eq!((&told_whole["source_message"], &told_whole["scene"]), (&message, &json!("a:group:1")));
+        let told_bare = told(&source(Value::Null));
+        assert_eq!(told_bare["source_message"], json!({"platform_message_id": "m1", "sender": {"uid": "qq:7"}}));
     }
 
     #[test]
     fn a_tool_without_need_of_a_source_gets_no_messages() {
-        let arguments = JsonText::parse(r#"{"source_message_id":"m1"}"#).unwrap();
-        let body = body(&tool(false), &arguments, &context(), "a:group:1".to_owned());
+        let arguments = JsonText::parse(r#"{"n":653247040368672768123456789,"z":1.10}"#).unwrap();
+        let body = body(&tool(false), &arguments, &context(), None, "a:group:1".to_owned());
         assert_eq!(body.arguments, arguments);
         assert_eq!(body.context.to::<Value>().unwrap(), json!({"scene": "a:group:1"}));
     }
@@ -123,6 +128,7 @@ mod tests {
         assert_eq!(failed.error_message.as_deref(), Some("act 失败：PermissionError: 不许"));
         for (kind, code, sent) in [
             ("arguments", ErrorCode::ArgumentsSchema, Sent::No),
+            ("source_message", ErrorCode::PolicySourceMessage, Sent::No),
             ("unknown_tool", ErrorCode::ToolRemoved, Sent::No),
             ("unloading", ErrorCode::ProviderDown, Sent::Maybe),
         ] {

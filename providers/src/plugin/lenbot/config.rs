@@ -38,9 +38,6 @@ pub struct LenBotConfig {
     /// Time zone of the scenes. Default `Asia/Shanghai`.
     #[serde(default = "timezone")]
     pub timezone: String,
-    /// Which messages a model may name as the source of a request. Default the turn's.
-    #[serde(default)]
-    pub source_scope: SourceScope,
     /// LenBot's version that is claimed. Default `0.9.0`, which admits every plugin of interface 1.
     #[serde(default = "lenbot_version")]
     pub lenbot_version: String,
@@ -49,34 +46,12 @@ pub struct LenBotConfig {
     pub python_version: String,
 }
 
-/// Which messages a model may name as the source of a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceScope {
-    /// Those that the context of the call brings: the message that started it, and `metadata.messages`.
-    #[default]
-    Turn,
-    /// Also those of the scene that the bot backend knows.
-    Scene,
-}
-
 // === impl LenBotConfig ===
 
 /// Shows no values of the plugin's configuration: there are secrets among them.
 impl std::fmt::Debug for LenBotConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LenBotConfig").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-// === impl SourceScope ===
-
-impl SourceScope {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::Scene => "scene",
-        }
     }
 }
 
@@ -99,7 +74,7 @@ mod tests {
     #[test]
     fn only_the_path_is_needed_and_unknown_keys_are_refused() {
         let config: LenBotConfig = serde_json::from_str(r#"{"path": "plugins/counter"}"#).unwrap();
-        assert_eq!((config.source_scope, config.scenes, config.owners), (SourceScope::Turn, None, None));
+        assert_eq!((config.scenes, config.owners), (None, None));
         assert!(serde_json::from_str::<LenBotConfig>(r#"{"path": "x", "scene": []}"#).is_err());
         assert!(serde_json::from_str::<LenBotConfig>("{}").is_err());
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolyard::{
-    InvokeResult, JsonText, ProviderKind, Reason, ToolAvailabilityContext, ToolExecutionContext, ToolExecutionResult,
-    ToolSpec,
+    InvokeResult, JsonText, ProviderKind, Reason, ReceivedMessage, ToolAvailabilityContext, ToolExecutionContext,
+    ToolExecutionResult, ToolSpec,
 };
 
 use super::manifest::LenBotManifest;
@@ -88,7 +88,6 @@ impl Dialect for LenBotDialect {
             "owners": config.owners,
             "blacklist": config.blacklist,
             "other_bots": config.other_bots,
-            "source_scope": config.source_scope.as_str(),
             "bot_id": config.bot_id,
             "timezone": config.timezone,
         })
@@ -98,9 +97,15 @@ impl Dialect for LenBotDialect {
         document::read(plugin)
     }
 
-    fn call(&self, tool: &ToolSpec, arguments: &JsonText, context: &ToolExecutionContext) -> CallBody {
+    fn call(
+        &self,
+        tool: &ToolSpec,
+        arguments: &JsonText,
+        context: &ToolExecutionContext,
+        source: Option<&ReceivedMessage>,
+    ) -> CallBody {
         let scene = scene_of(&context.availability(), self.config.platform.as_deref());
-        call::body(tool, arguments, context, scene)
+        call::body(tool, arguments, context, source, scene)
     }
 
     fn result(&self, _tool: &ToolSpec, value: JsonText) -> ToolExecutionResult {

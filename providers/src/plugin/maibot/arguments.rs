@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolyard::{JsonText, ToolExecutionContext, ToolSpec};
+use toolyard::{JsonText, ReceivedMessage, ToolExecutionContext, ToolSpec};
 
 use super::python::is_true;
 
@@ -36,12 +36,17 @@ struct Context<'a> {
 impl<'a> Added<'a> {
     /// A parameter that the tool itself calls `message` or `reasoning` is the model's to fill; nothing of the host's may
     /// come in its place. Old actions get both, as ever.
-    pub(super) fn to_call(tool: &ToolSpec, context: &'a ToolExecutionContext) -> Self {
+    pub(super) fn to_call(
+        tool: &ToolSpec,
+        context: &'a ToolExecutionContext,
+        source: Option<&'a ReceivedMessage>,
+    ) -> Self {
         let stream = if context.stream_id.is_empty() { &context.session_id } else { &context.stream_id };
         let properties = tool.parameters_schema.get("properties");
         let is_action = is_true(tool.metadata.get("legacy_action"));
         let is_free = |name: &str| is_action || properties.is_none_or(|properties| properties.get(name).is_none());
-        let message = context.source_message.as_deref().or(context.anchor_message.as_deref());
+        let source = source.map(|message| &*message.body).or(context.source_message.as_deref());
+        let message = source.or(context.anchor_message.as_deref());
         Self {
             stream_id: stream,
             chat_id: stream,
@@ -61,13 +66,15 @@ impl<'a> Added<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
 
     fn added(tool: &ToolSpec, context: Value) -> Value {
         let context: ToolExecutionContext = serde_json::from_value(context).unwrap();
-        Added::to_call(tool, &context).into_json().to().unwrap()
+        Added::to_call(tool, &context, None).into_json().to().unwrap()
     }
 
     #[test]
@@ -92,7 +99,10 @@ mod tests {
         let anchor = || json!({"message_id": "1"});
         assert_eq!(added(&tool, json!({"message": anchor()}))["added"]["message"], anchor());
         let both = json!({"message": anchor(), "source_message": {"message_id": "2"}});
-        assert_eq!(added(&tool, both)["added"]["message"], json!({"message_id": "2"}));
+        assert_eq!(added(&tool, both.clone())["added"]["message"], json!({"message_id": "2"}));
+        let context: ToolExecutionContext = serde_json::from_value(both).unwrap();
+        let own = ReceivedMessage { body: Arc::new(json!({"message_id": "3"})), ..ReceivedMessage::default() };
+        assert_eq!(Added::to_call(&tool, &context, Some(&own)).message, Some(&json!({"message_id": "3"})));
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn a_call_carries_the_arguments_untouched() {
     let tool = ToolSpec::new("a", "b");
     let arguments = JsonText::parse(r#"{"id":653247040368672768123456789,"stream_id":""}"#).unwrap();
     let context: ToolExecutionContext = serde_json::from_value(json!({"stream_id": "s"})).unwrap();
-    let body = dialect(json!({})).call(&tool, &arguments, &context);
+    let body = dialect(json!({})).call(&tool, &arguments, &context, None);
     assert_eq!(body.arguments, arguments);
     assert_eq!(body.context.as_str(), r#"{"added":{"stream_id":"s","chat_id":"s"}}"#);
 }

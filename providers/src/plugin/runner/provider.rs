@@ -92,7 +92,8 @@ impl PluginProvider {
     async fn call(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> InvokeResult {
         let Shared { dialect, link, config, .. } = &*self.shared;
         let tool = invocation.spec();
-        let body = dialect.call(tool, invocation.arguments().json(), context.execution());
+        let source = context.source_message().map(|message| &**message);
+        let body = dialect.call(tool, invocation.arguments().json(), context.execution(), source);
         let host = HostCaller {
             call_id: invocation.call_id().clone(),
             tool: Arc::clone(&tool.name),
