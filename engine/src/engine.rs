@@ -18,6 +18,7 @@ use crate::provider::HostPort;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
 use crate::session::{SessionStore, Sessions};
+use crate::usage::Usage;
 
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
@@ -26,6 +27,7 @@ pub(crate) struct Engine {
     pub(crate) published: watch::Sender<u64>,
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) sessions: Sessions,
+    pub(crate) usage: Usage,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -57,6 +59,7 @@ impl Engine {
             published: watch::Sender::new(0),
             policy: ArcSwap::default(),
             sessions: Sessions::new(limits.max_sessions, limits.session_ttl, store),
+            usage: Usage::new(limits.max_usage_keys),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
@@ -74,6 +77,7 @@ impl Engine {
     pub(crate) fn publish_metrics(&self) {
         self.kept.purge();
         self.sessions.purge(Instant::now());
+        self.usage.purge(Instant::now());
         self.metrics.publish();
         self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }

@@ -1,7 +1,8 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
 //! provider up -> not withheld -> allowed (role, rules, scene, platform, stage) -> loaded -> availability -> actor ->
-//! arguments -> effect and taint. Listing uses the same gates but those on arguments.
+//! arguments -> effect and taint; then, once there is room for the call, usage. Listing uses the same gates but those on
+//! arguments and usage.
 
 mod actor;
 mod allowed;
@@ -11,6 +12,7 @@ mod caller;
 mod effect;
 mod loaded;
 mod provider;
+mod usage;
 mod withheld;
 
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use crate::result::{CallError, Repair};
 
 pub(crate) use caller::Caller;
 pub use effect::AskReason;
+pub(crate) use usage::{Charging, UsageGate, take_back};
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,7 @@ pub(crate) enum Gate {
     Arguments,
     Effect,
     InFlight,
+    Usage,
 }
 
 /// What the gates found out about a call that they let pass.
@@ -103,6 +107,7 @@ impl Gate {
             Self::Arguments => "arguments",
             Self::Effect => "effect",
             Self::InFlight => "in_flight",
+            Self::Usage => "usage",
         }
     }
 

@@ -45,6 +45,7 @@ mod session;
 mod short_hash;
 mod text;
 mod tool;
+mod usage;
 
 pub use tokio_util::sync::CancellationToken;
 
@@ -67,7 +68,7 @@ pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy, EffectRules,
-    Policy, SceneRule, ToolNames, Undiscovered,
+    Policy, SceneRule, ToolNames, Undiscovered, UsageLimit, UsagePer, UsageRate,
 };
 pub use provider::{
     Backoff, Breaker, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector, ProviderEvent,

@@ -42,6 +42,10 @@ pub struct Limits {
     pub max_sessions: usize,
     /// How long a session that nobody uses stays in memory. Default 24 h.
     pub session_ttl: Duration,
+    /// Counts that are kept for [`crate::Policy::usage`], one for each limit and each tenant, user, tool or provider that it
+    /// tells apart. When there are more, those that were used least lately go, and what they counted with them: no call is
+    /// refused for want of room. Default 100,000.
+    pub max_usage_keys: usize,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -69,6 +73,7 @@ impl Default for Limits {
             max_tool_labels: 5_000,
             max_sessions: 100_000,
             session_ttl: Duration::from_secs(24 * 3600),
+            max_usage_keys: 100_000,
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

@@ -5,6 +5,7 @@ mod discovery;
 mod effects;
 mod names;
 mod rules;
+mod usage;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use discovery::{DiscoveryPolicy, Undiscovered};
 pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
 pub use names::ToolNames;
 pub use rules::{DenyRule, SceneRule};
+pub use usage::{UsageLimit, UsagePer, UsageRate};
 
 /// What the operator has decided about who may use which tool. The default is what the documents that Toolyard follows
 /// ask for; [`crate::ToolRegistry::set_policy`] puts another one in its place at once, for batches that start later.
@@ -37,6 +39,10 @@ pub struct Policy {
     pub discovery: DiscoveryPolicy,
     /// What becomes of calls that a person has to agree to.
     pub approvals: ApprovalPolicy,
+    /// How often tools may be called.
+    pub usage: Vec<UsageLimit>,
+    /// Tools whose calls of one batch run one after another, in call order, beside those that declare it themselves.
+    pub ordered: ToolNames,
 }
 
 // === impl Policy ===

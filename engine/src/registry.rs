@@ -1,6 +1,7 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
 mod breaker;
+mod conduct;
 mod error;
 mod handle;
 mod nearest;

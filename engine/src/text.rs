@@ -1,5 +1,7 @@
 //! The sentences that the engine itself says to a model or a person, in the language of the context.
 
+mod limits;
+
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -8,6 +10,8 @@ use crate::gate::AskReason;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, ErrorCode};
 use crate::tool::{Effect, ToolSpec};
+
+pub(crate) use limits::*;
 
 /// Characters of a model's own words that a sentence repeats.
 const MAX_QUOTED: usize = 128;

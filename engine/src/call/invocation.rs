@@ -103,7 +103,7 @@ impl CallContext {
 
     /// When the engine gives the call up.
     pub fn deadline(&self) -> Instant {
-        self.batch.admitted[self.index].deadline
+        self.batch.admitted[self.index].deadline.get()
     }
 
     /// A token that is cancelled when the call is: by its caller, its batch, its session, its deadline or the end of

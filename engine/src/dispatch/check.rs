@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::plan::{Passed, Planner};
 use crate::call::{CallId, ToolBatch};
 use crate::engine::Engine;
-use crate::gate::Caller;
+use crate::gate::{Caller, Charging};
 use crate::json::JsonText;
 use crate::result::{CallError, CallStatus, Repair};
 use crate::session::SessionView;
@@ -51,7 +51,7 @@ pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     let table = engine.table.load_full();
     let policy = engine.policy.load_full();
     let caller = Caller::new(&batch.context, &policy, peek(engine, batch));
-    let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX);
+    let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX, Charging::Nothing);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);

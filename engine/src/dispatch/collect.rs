@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::plan::{Plan, Refused};
 use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
-use crate::call::ToolCall;
+use crate::call::{CallId, ToolCall};
 use crate::engine::Engine;
+use crate::gate;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
-use crate::result::{BatchOutcome, CallResult, Repair};
+use crate::result::{BatchOutcome, CallResult, ErrorCode, Repair};
 use crate::session::Session;
 use crate::tool::model_name;
 
@@ -28,11 +29,7 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
     for later in refused {
         results.push(refused_result(engine, &running, later));
     }
-    let stop_requested_by: Vec<_> = results
-        .iter()
-        .filter(|result| result.is_success() && result.result.effects.stop_after_execution)
-        .map(|result| result.call_id.clone())
-        .collect();
+    let stop_requested_by = stop_requested_by(&running, &mut results);
     let stop = !stop_requested_by.is_empty();
     if let Some(session) = &running.session {
         aggregate(engine, session, &running, &results, stop);
@@ -41,6 +38,23 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
         events.batch_settled(stop);
     }
     BatchOutcome { batch_id, stop, stop_requested_by, results }
+}
+
+/// The calls that asked to stop. Some tools may only ask when all went well.
+fn stop_requested_by(batch: &RunningBatch, results: &mut [CallResult]) -> Vec<CallId> {
+    let asks = |result: &CallResult| result.is_success() && result.result.effects.stop_after_execution;
+    if !results.iter().any(asks) {
+        return Vec::new();
+    }
+    if !results.iter().all(CallResult::is_success) {
+        let conditional = |place: &usize| batch.tool(*place).spec.flags.stop_if_all_succeed;
+        for place in (0..batch.admitted.len()).filter(conditional) {
+            if let Some(result) = results.get_mut(batch.admitted[place].index) {
+                result.result.effects.stop_after_execution = false;
+            }
+        }
+    }
+    results.iter().filter(|result| asks(result)).map(|result| result.call_id.clone()).collect()
 }
 
 /// Writes to the session what the results ask for.
@@ -65,6 +79,9 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, set
     let started =
         settled.entered.map(|entered| (entered.duration_since(batch.started), settled.ended.duration_since(entered)));
     tool.metrics.record(settled.status, CallTimes { total, started });
+    if settled.error.as_ref().is_some_and(|error| error.code == ErrorCode::LimitInFlight) {
+        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.started);
+    }
     if let Some(kind) = settled.failure {
         tool.metrics.record_failure(kind);
     }

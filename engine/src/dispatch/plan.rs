@@ -1,16 +1,16 @@
 //! plan: which calls may run, with which arguments, until when. A refused call settles here; its siblings go on.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::deadline::{Deadline, FAR};
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender};
 use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
-use crate::gate::{self, Admission, Caller, Gate, Refusal};
+use crate::gate::{self, Admission, Caller, Charging, Gate, Refusal, UsageGate};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
@@ -19,8 +19,6 @@ use crate::text;
 
 /// Unknown names of one batch for which nearest names are looked up.
 const MAX_PROPOSALS: usize = 8;
-/// Time that no clock overflows on: about a century.
-const FAR: Duration = Duration::from_secs(3_000_000_000);
 
 /// A batch, planned.
 pub(super) struct Plan {
@@ -48,6 +46,7 @@ pub(super) struct Planner<'a> {
     started: Instant,
     batch_deadline: Option<Instant>,
     room: usize,
+    usage: UsageGate<'a>,
     /// Unknown names that are still looked up among the known ones: a flood of them must not cost a worker its time.
     proposals_left: usize,
 }
@@ -67,7 +66,7 @@ pub(super) fn plan(
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
     let caller = Caller::new(&batch.context, &policy, view);
-    let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls());
+    let mut planner = Planner::new(engine, &table, &batch, caller, started, reservation.calls(), Charging::Used);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
     for (index, call) in calls.into_iter().enumerate() {
@@ -117,7 +116,8 @@ pub(super) struct Passed {
     route: usize,
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
-    deadline: Instant,
+    deadline: Deadline,
+    is_ordered: bool,
 }
 
 // === impl Planner ===
@@ -130,18 +130,21 @@ impl<'a> Planner<'a> {
         caller: Caller<'a>,
         started: Instant,
         room: usize,
+        charging: Charging,
     ) -> Self {
         let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
         let policy = batch.policy;
-        Self { engine, table, caller, policy, started, batch_deadline, room, proposals_left: MAX_PROPOSALS }
+        let usage = UsageGate::new(&engine.usage, charging, started);
+        Self { engine, table, caller, policy, started, batch_deadline, room, usage, proposals_left: MAX_PROPOSALS }
     }
 
     fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
         match self.check(index, &call, route, renamed) {
-            Ok(Passed { route, arguments, repairs, deadline }) => {
+            Ok(Passed { route, arguments, repairs, deadline, is_ordered }) => {
                 self.room -= 1;
-                Ok(Admitted { index, call, arguments, repairs, deadline, route, entry: Entry::default() })
+                let entry = Entry::default();
+                Ok(Admitted { index, call, arguments, repairs, deadline, route, is_ordered, entry })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
@@ -203,12 +206,12 @@ impl<'a> Planner<'a> {
         if self.room == 0 {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }
-        Ok(Passed { route, arguments, repairs, deadline: self.deadline(tool.timeout) })
-    }
-
-    /// The batch's or the tool's own, whichever comes first.
-    fn deadline(&self, timeout: Duration) -> Instant {
-        let own = self.started.checked_add(timeout.min(FAR));
-        [own, self.batch_deadline].into_iter().flatten().min().unwrap_or(self.started)
+        self.usage.check(tool, &self.caller)?;
+        let is_ordered = tool.spec.flags.ordered || tool.is_in(&self.caller.policy.ordered);
+        let deadline = match is_ordered {
+            true => Deadline::waiting(self.started, self.batch_deadline),
+            false => Deadline::running(self.started, self.batch_deadline, tool.timeout),
+        };
+        Ok(Passed { route, arguments, repairs, deadline, is_ordered })
     }
 }

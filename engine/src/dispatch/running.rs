@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::held::{Held, Holds, TakenPermits};
 use super::outbox::Outbox;
-use super::{BatchControl, EventSender, Progress};
+use super::{BatchControl, Deadline, EventSender, Progress};
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
 use crate::policy::Policy;
@@ -25,7 +25,6 @@ pub(crate) struct RunningBatch {
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) native_results: bool,
     /// As it was when the batch started.
-    #[expect(dead_code, reason = "approvals read it")]
     pub(crate) policy: Arc<Policy>,
     pub(crate) session: Option<Arc<Session>>,
     /// The session's turn when the batch started.
@@ -51,7 +50,9 @@ pub(crate) struct Admitted {
     pub(crate) call: ToolCall,
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
-    pub(crate) deadline: Instant,
+    pub(crate) deadline: Deadline,
+    /// Whether it waits for the ordered calls before it.
+    pub(super) is_ordered: bool,
     /// Place of its route in the table.
     pub(super) route: usize,
     pub(super) entry: Entry,

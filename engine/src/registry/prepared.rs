@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::{Permits, ProviderHandle};
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
+use crate::policy::ToolNames;
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
@@ -110,6 +111,15 @@ pub(crate) fn prepare(
         }
     }
     listing
+}
+
+// === impl PreparedTool ===
+
+impl PreparedTool {
+    /// Whether it is one of these.
+    pub(crate) fn is_in(&self, names: &ToolNames) -> bool {
+        names.contains(&self.handle.name, self.origin.tool_id.as_str(), &self.wanted_name)
+    }
 }
 
 // === impl Listing ===
