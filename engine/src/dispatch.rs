@@ -2,6 +2,7 @@
 //!
 //! Nothing here awaits an actor or takes a lock that another batch holds. The registry's table is read once.
 
+mod body;
 mod call_run;
 mod check;
 mod collect;
@@ -16,6 +17,7 @@ mod plan;
 mod run;
 mod running;
 mod settled;
+mod track;
 
 use std::sync::Arc;
 
@@ -25,8 +27,9 @@ use crate::call::ToolBatch;
 use crate::engine::Engine;
 use crate::result::BatchOutcome;
 
+pub(crate) use body::Body;
 pub use check::CheckedCall;
-pub(crate) use check::check;
+pub(crate) use check::{check, check_in};
 pub use control::BatchHandle;
 pub(crate) use control::{BatchControl, CancelReason};
 pub(crate) use deadline::Deadline;
@@ -35,6 +38,7 @@ pub use events::{BatchEvent, BatchEvents, Progress};
 pub(crate) use held::Held;
 pub(crate) use in_flight::{BatchesInFlight, Registered};
 pub(crate) use running::RunningBatch;
+pub(crate) use track::Track;
 
 /// Runs a batch in the caller's task. Dropping the future cancels the batch.
 pub(crate) async fn dispatch(

@@ -13,8 +13,10 @@ use tokio_util::task::TaskTracker;
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
 use crate::metrics::{EngineMetrics, ToolLabels};
+use crate::middleware::Middlewares;
 use crate::policy::Policy;
 use crate::provider::HostPort;
+use crate::reads::CachedReads;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
 use crate::session::{SessionStore, Sessions};
@@ -28,6 +30,8 @@ pub(crate) struct Engine {
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) sessions: Sessions,
     pub(crate) usage: Usage,
+    pub(crate) middleware: Middlewares,
+    pub(crate) reads: Arc<CachedReads>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -60,6 +64,8 @@ impl Engine {
             policy: ArcSwap::default(),
             sessions: Sessions::new(limits.max_sessions, limits.session_ttl, store),
             usage: Usage::new(limits.max_usage_keys),
+            middleware: Middlewares::default(),
+            reads: Arc::new(CachedReads::new(limits.max_cached_reads, limits.max_cached_read_bytes)),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
@@ -78,6 +84,7 @@ impl Engine {
         self.kept.purge();
         self.sessions.purge(Instant::now());
         self.usage.purge(Instant::now());
+        self.reads.purge(Instant::now());
         self.metrics.publish();
         self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }

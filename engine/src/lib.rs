@@ -36,8 +36,10 @@ mod isolate;
 mod json;
 mod limits;
 mod metrics;
+mod middleware;
 mod policy;
 mod provider;
+mod reads;
 mod registry;
 mod result;
 mod schema;
@@ -66,6 +68,7 @@ pub use history::{
 pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+pub use middleware::{CallLog, Middleware, MiddlewareCall, MiddlewareFn, Next, Retry};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy, EffectRules,
     Policy, SceneRule, ToolNames, Undiscovered, UsageLimit, UsagePer, UsageRate,
@@ -75,8 +78,8 @@ pub use provider::{
     ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{
-    ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery, ToolRegistry, ToolWarning,
-    UnavailableTool,
+    CachedRead, Invoke, ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery,
+    ToolRegistry, ToolWarning, UnavailableTool,
 };
 pub use result::{
     BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,

@@ -46,6 +46,10 @@ pub struct Limits {
     /// tells apart. When there are more, those that were used least lately go, and what they counted with them: no call is
     /// refused for want of room. Default 100,000.
     pub max_usage_keys: usize,
+    /// Results that [`crate::ToolRegistry::read_cached`] keeps; the oldest go first. Default 4,096.
+    pub max_cached_reads: usize,
+    /// Bytes of all of them; one of more than a sixteenth of that is not kept. Default 16 MiB.
+    pub max_cached_read_bytes: usize,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -74,6 +78,8 @@ impl Default for Limits {
             max_sessions: 100_000,
             session_ttl: Duration::from_secs(24 * 3600),
             max_usage_keys: 100_000,
+            max_cached_reads: 4_096,
+            max_cached_read_bytes: 16 << 20,
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

@@ -1,5 +1,6 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
+mod acting;
 mod breaker;
 mod conduct;
 mod error;
@@ -32,6 +33,7 @@ use crate::result::{BatchOutcome, CallError, CallResult, KeptResult};
 use crate::session::{self, SessionControl, SessionStore};
 use crate::tool::ToolSpec;
 
+pub use acting::{CachedRead, Invoke};
 pub(crate) use breaker::{BreakerState, Probe};
 pub use error::RegistryError;
 pub(crate) use handle::{Life, ProviderHandle};

@@ -19,6 +19,8 @@ use crate::tool::ToolSpec;
 pub struct ToolInvocation {
     batch: Arc<RunningBatch>,
     index: usize,
+    /// Those that middleware gave, where they are not the call's own.
+    arguments: Option<Arguments>,
 }
 
 /// How to run it: the conversation, the deadline, the cancel signal, progress, and the host.
@@ -39,7 +41,23 @@ pub struct CallHold {
 
 impl ToolInvocation {
     pub(crate) fn new(batch: Arc<RunningBatch>, index: usize) -> Self {
-        Self { batch, index }
+        Self { batch, index, arguments: None }
+    }
+
+    pub(crate) fn with_arguments(self, arguments: Option<Arguments>) -> Self {
+        Self { arguments, ..self }
+    }
+
+    pub(crate) fn execution(&self) -> &Arc<ToolExecutionContext> {
+        &self.batch.context
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.batch.admitted[self.index].deadline.get()
+    }
+
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.batch.tool(self.index).is_repeatable
     }
 
     /// The tool's name within its provider.
@@ -54,7 +72,7 @@ impl ToolInvocation {
 
     /// The checked arguments.
     pub fn arguments(&self) -> &Arguments {
-        &self.batch.admitted[self.index].arguments
+        self.arguments.as_ref().unwrap_or(&self.batch.admitted[self.index].arguments)
     }
 
     /// Id of the call.

@@ -10,11 +10,12 @@ use futures::future::BoxFuture;
 use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
-use super::RunningBatch;
 use super::held::TakenPermits;
 use super::settled::Settled;
+use super::{RunningBatch, Track};
 use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
+use crate::middleware::ChainRun;
 use crate::provider::InvokeResult;
 use crate::registry::{Permits, Probe, QueueFull};
 use crate::result::{CallError, ErrorCode, Executed};
@@ -30,6 +31,8 @@ pub(super) struct CallRun {
     entered: Option<Instant>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
+    /// What middleware made of the call, where there is any.
+    track: Option<Arc<Track>>,
 }
 
 enum Stage {
@@ -62,6 +65,7 @@ impl CallRun {
             permits: [None, None],
             entered: None,
             probe: None,
+            track: None,
         };
         if tool.permits.is_some() || tool.handle.permits.is_some() {
             run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
@@ -129,6 +133,12 @@ impl CallRun {
 
     fn enter(&mut self) -> Result<(), Settled> {
         let now = Instant::now();
+        if let Some(list) = self.batch.engine.middleware.list() {
+            let track = Arc::clone(self.track.insert(Arc::default()));
+            self.entered = Some(now);
+            self.stage = Stage::Running(ChainRun::start(list, Arc::clone(&self.batch), self.place, track));
+            return Ok(());
+        }
         let handle = &self.batch.tool(self.place).handle;
         if !handle.is_plainly_up() {
             let passed = handle.pass_breaker(self.batch.context.locale);
@@ -149,16 +159,6 @@ impl CallRun {
                 Ok(())
             }
             Err(_panic) => Err(Settled::panicked(text::panicked(self.batch.context.locale), now, Instant::now())),
-        }
-    }
-
-    /// Tells the provider's breaker how the call went. One that goes well as usual writes nothing.
-    fn judge(&mut self, returned: &InvokeResult, entered: Instant) {
-        let handle = &self.batch.tool(self.place).handle;
-        match returned {
-            Ok(_) if self.probe.is_none() && handle.is_plainly_up() => {}
-            Ok(_) => handle.answered(self.probe.take()),
-            Err(failure) => handle.broke(self.probe.take(), entered, failure),
         }
     }
 
@@ -200,10 +200,14 @@ impl Future for CallRun {
                     let now = Instant::now();
                     let entered = self.entered.unwrap_or(now);
                     let settled = match returned {
-                        Ok(returned) => {
-                            self.judge(&returned, entered);
-                            Settled::returned(returned, entered, now, &self.batch, self.place)
-                        }
+                        Ok(returned) => match &self.track {
+                            Some(track) => Settled::through(returned, track, now, &self.batch, self.place),
+                            None => {
+                                let run = &mut *self;
+                                run.batch.tool(run.place).handle.judge(&mut run.probe, &returned, entered);
+                                Settled::returned(returned, entered, now, &run.batch, run.place)
+                            }
+                        },
                         Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
                     };
                     return self.finish(settled);

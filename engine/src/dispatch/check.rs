@@ -10,6 +10,7 @@ use crate::call::{CallId, ToolBatch};
 use crate::engine::Engine;
 use crate::gate::{Caller, Charging};
 use crate::json::JsonText;
+use crate::registry::RoutingTable;
 use crate::result::{CallError, CallStatus, Repair};
 use crate::session::SessionView;
 use crate::tool::ToolId;
@@ -48,10 +49,19 @@ pub struct CheckedCall {
 
 /// Takes every call of a batch through the gates and runs none.
 pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
-    let table = engine.table.load_full();
+    check_in(engine, &engine.table.load(), batch, Charging::Nothing)
+}
+
+/// The same in this table.
+pub(crate) fn check_in(
+    engine: &Engine,
+    table: &RoutingTable,
+    batch: &ToolBatch,
+    charging: Charging,
+) -> Vec<CheckedCall> {
     let policy = engine.policy.load_full();
     let caller = Caller::new(&batch.context, &policy, peek(engine, batch));
-    let mut planner = Planner::new(engine, &table, batch, caller, Instant::now(), usize::MAX, Charging::Nothing);
+    let mut planner = Planner::new(engine, table, batch, caller, Instant::now(), usize::MAX, charging);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);

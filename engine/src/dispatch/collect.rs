@@ -85,7 +85,8 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, set
     if let Some(kind) = settled.failure {
         tool.metrics.record_failure(kind);
     }
-    let arguments = Some(admitted.arguments.json().clone());
+    let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
+    let arguments = Some(rewritten.unwrap_or_else(|| admitted.arguments.json().clone()));
     let head =
         Head { index: admitted.index, call: &admitted.call, route: Some(route), repairs: admitted.repairs.clone() };
     CallResult { arguments, ..head.result(batch, settled) }
@@ -133,6 +134,7 @@ impl Head<'_> {
             executed: settled.executed,
             truncated: settled.truncated,
             reference: notes.reference,
+            answered_by: notes.answered_by,
             warnings: notes.warnings,
             duration: settled.ended.duration_since(batch.started),
         }

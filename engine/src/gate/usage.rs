@@ -16,6 +16,8 @@ pub(crate) enum Charging {
     Used,
     /// Nothing: they are looked at and do not run.
     Nothing,
+    /// Nothing, and nothing is used up for them: what they ask for may be there already.
+    Ignored,
 }
 
 /// Charges the calls of one batch.
@@ -37,7 +39,7 @@ impl<'a> UsageGate<'a> {
 
     /// The last gate: whatever it lets pass is charged, and nothing else.
     pub(crate) fn check(&mut self, tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
-        if caller.policy.usage.is_empty() {
+        if caller.policy.usage.is_empty() || self.charging == Charging::Ignored {
             return Ok(());
         }
         let now = *self.now.get_or_insert_with(|| self.usage.at(self.started));
@@ -45,6 +47,7 @@ impl<'a> UsageGate<'a> {
         let over = match self.charging {
             Charging::Used => self.usage.spend(&self.charges, now).err(),
             Charging::Nothing => self.usage.peek(&self.charges, now),
+            Charging::Ignored => None,
         };
         over.map_or(Ok(()), |over| Err(refusal(tool, caller, over)))
     }

@@ -35,6 +35,9 @@ pub struct ProviderSettings {
     /// Whether a success whose structured content does not fit its tool's output schema fails its call; otherwise the
     /// result carries a warning. Default false.
     pub strict_output: bool,
+    /// Whether its word counts where its tools say that they are idempotent, so that [`crate::Retry`] may run them again.
+    /// Default true.
+    pub trusted: bool,
 }
 
 /// Waiting between attempts: `first`, then twice as long each time, up to `max`; back to `first` after an incarnation
@@ -87,6 +90,7 @@ impl Default for ProviderSettings {
             breaker: None,
             disabled_tools: Vec::new(),
             strict_output: false,
+            trusted: true,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::policy::ToolNames;
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
-use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec};
+use crate::tool::{Effect, ExecutionClass, NameForm, ToolId, ToolSpec};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct PreparedTool {
     /// Characters of a result that the model may see; 0 is no limit.
     pub(crate) max_result_chars: usize,
     pub(crate) class: ExecutionClass,
+    /// Whether running it twice is the same as once.
+    pub(crate) is_repeatable: bool,
     pub(crate) timeout: Duration,
     pub(crate) permits: Option<Arc<Permits>>,
     pub(crate) metrics: ToolMetrics,
@@ -169,6 +171,12 @@ fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<Argument
     ArgumentSchema::compile(&spec.parameters_schema).map_err(|error| error.to_string())
 }
 
+/// Hints are the provider's word, effects are what the operator or a trusted provider says.
+fn is_repeatable(spec: &ToolSpec, settings: &ProviderSettings) -> bool {
+    let is_idempotent = || spec.annotation.as_ref().is_some_and(|hints| hints.idempotent_hint == Some(true));
+    spec.effect == Some(Effect::Read) || (settings.trusted && is_idempotent())
+}
+
 fn build(
     spec: ToolSpec,
     schemas: Schemas,
@@ -187,6 +195,7 @@ fn build(
         output: schemas.output,
         strict_output: settings.strict_output,
         max_result_chars: spec.max_result_chars.unwrap_or(limits.max_result_chars),
+        is_repeatable: is_repeatable(&spec, settings),
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
         permits: spec.max_in_flight.map(permits),

@@ -12,7 +12,7 @@ use super::{BreakerState, PreparedTool};
 use crate::call::Locale;
 use crate::result::CallError;
 use crate::text;
-use crate::tool::{ModelNames, NameForm};
+use crate::tool::{ModelNames, NameForm, ToolId};
 
 /// How many removed names are remembered, so that calls to them can be told that the tool is gone.
 const MAX_REMOVED: usize = 4096;
@@ -24,6 +24,7 @@ pub(crate) struct RoutingTable {
     /// Sorted by model name.
     pub(crate) routes: Vec<Route>,
     by_name: HashMap<Arc<str>, usize, RandomState>,
+    by_id: HashMap<ToolId, usize, RandomState>,
     removed: HashSet<Arc<str>, RandomState>,
     /// Providers that have not listed anything yet, with the prefix of their tools where they have one.
     starting: Vec<Starting>,
@@ -94,6 +95,7 @@ impl RoutingTable {
     fn index(&mut self) {
         for (index, route) in self.routes.iter().enumerate() {
             self.by_name.insert(Arc::clone(&route.model_name), index);
+            self.by_id.insert(route.tool.origin.tool_id.clone(), index);
         }
         // MCP clients call tools by the names that their providers gave them.
         for (index, route) in self.routes.iter().enumerate() {
@@ -104,6 +106,11 @@ impl RoutingTable {
     /// The place of the tool with this name in `routes`.
     pub(crate) fn find(&self, model_name: &str) -> Option<usize> {
         self.by_name.get(model_name).copied()
+    }
+
+    /// The place of the tool with this id, else of the one with this name.
+    pub(crate) fn find_by_id(&self, id_or_name: &str) -> Option<usize> {
+        self.by_id.get(id_or_name).copied().or_else(|| self.find(id_or_name))
     }
 
     /// Why a name leads nowhere; `nearest` are the names that may have been meant.

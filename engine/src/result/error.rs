@@ -90,6 +90,8 @@ pub enum ErrorCode {
     ProviderBreakerOpen,
     /// The provider answered with something that is not its protocol.
     ProviderProtocol,
+    /// A middleware of the host panicked, or took too long.
+    MiddlewareFailed,
     /// The batch has more calls than allowed.
     LimitBatch,
     /// Too many calls are in flight.
@@ -148,6 +150,7 @@ impl ErrorCode {
             Self::ProviderCrashed => "provider.crashed",
             Self::ProviderBreakerOpen => "provider.breaker_open",
             Self::ProviderProtocol => "provider.protocol",
+            Self::MiddlewareFailed => "middleware.failed",
             Self::LimitBatch => "limit.batch",
             Self::LimitInFlight => "limit.in_flight",
             Self::LimitRate => "limit.rate",
@@ -183,9 +186,11 @@ impl ErrorCode {
             | Self::ArgumentsTooDeep => CallStatus::InvalidArguments,
             Self::ArgumentsTruncated => CallStatus::Truncated,
             Self::ToolUnknown | Self::ToolRemoved => CallStatus::UnknownTool,
-            Self::ToolFailed | Self::ToolPanicked | Self::ToolResultInvalid | Self::ProviderProtocol => {
-                CallStatus::ToolError
-            }
+            Self::ToolFailed
+            | Self::ToolPanicked
+            | Self::ToolResultInvalid
+            | Self::ProviderProtocol
+            | Self::MiddlewareFailed => CallStatus::ToolError,
             Self::ToolUnavailable
             | Self::ProviderStarting
             | Self::ProviderDown

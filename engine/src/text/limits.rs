@@ -43,6 +43,29 @@ pub(crate) fn over_limit(locale: Locale, name: &str, limit: Option<&UsageLimit>,
     CallError::new(code, message).retry_after(over.retry_after)
 }
 
+/// A middleware of the host failed, by a panic or at the end of its time.
+pub(crate) fn middleware_failed(locale: Locale, name: &str, limit: Option<Duration>) -> String {
+    let ms = limit.map(|limit| limit.as_millis());
+    match (locale, ms) {
+        (Locale::En, None) => format!("the call failed with an internal error in the middleware `{name}`"),
+        (Locale::En, Some(ms)) => format!("the middleware `{name}` took longer than {ms} ms"),
+        (Locale::Zh, None) => format!("中间件 {name} 内部错误，调用失败"),
+        (Locale::Zh, Some(ms)) => format!("中间件 {name} 超过 {ms} 毫秒仍未完成"),
+    }
+}
+
+/// A read that was asked for of a tool that may do more than read.
+pub(crate) fn not_a_read(locale: Locale, name: &str) -> CallError {
+    let name = short(name);
+    let message = match locale {
+        Locale::En => format!(
+            "the tool `{name}` does not declare the effect `read`: its results are not shared; invoke it instead"
+        ),
+        Locale::Zh => format!("工具 {name} 未声明为只读（read），结果不能共享，请直接调用"),
+    };
+    CallError::new(ErrorCode::PolicyDenied, message)
+}
+
 /// Whole seconds, never fewer than it takes.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)

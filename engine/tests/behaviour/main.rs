@@ -4,6 +4,7 @@
 //! exactly.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod acting;
 mod actors;
 mod argument_properties;
 mod arguments;
@@ -24,6 +25,7 @@ mod holds;
 mod limits;
 mod listing;
 mod metrics;
+mod middleware;
 mod names;
 mod ordered;
 mod outdated;
