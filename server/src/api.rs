@@ -6,6 +6,7 @@ mod health;
 mod heavy;
 mod history;
 mod host;
+mod invoke;
 mod pins;
 mod problem;
 mod providers;
@@ -96,6 +97,7 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/batches", post(batches::run))
         .route("/v1/batches/{id}", delete(batches::cancel))
         .route("/v1/history", post(history::check))
+        .route("/v1/invoke", post(invoke::run))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
         .route("/v1/providers", get(providers::list))

@@ -9,6 +9,7 @@ mod declarative;
 mod dialects;
 mod docs;
 mod fuzzing;
+mod invoke;
 mod lifecycle;
 mod mcp;
 mod mcp_endpoint;
