@@ -5,19 +5,23 @@
 mod approved;
 mod asking;
 mod audit;
+mod body;
 mod call_run;
 mod check;
 mod collect;
 mod control;
+mod deadline;
 mod events;
 mod held;
 mod hint;
 mod in_flight;
+mod ordered;
 mod outbox;
 mod plan;
 mod run;
 mod running;
 mod settled;
+mod track;
 
 use std::sync::Arc;
 
@@ -29,15 +33,18 @@ use crate::engine::Engine;
 use crate::result::BatchOutcome;
 
 pub(crate) use approved::run_approved;
+pub(crate) use body::Body;
 pub use check::CheckedCall;
-pub(crate) use check::check;
+pub(crate) use check::{check, check_in};
 pub use control::BatchHandle;
 pub(crate) use control::{BatchControl, CancelReason};
+pub(crate) use deadline::Deadline;
 pub(crate) use events::EventSender;
 pub use events::{BatchEvent, BatchEvents, Progress};
 pub(crate) use held::Held;
 pub(crate) use in_flight::{BatchesInFlight, Registered};
 pub(crate) use running::RunningBatch;
+pub(crate) use track::Track;
 
 /// Runs a batch in the caller's task. Dropping the future cancels the batch.
 pub(crate) async fn dispatch(

@@ -15,11 +15,14 @@ use crate::context::ContextProviders;
 use crate::dispatch::BatchesInFlight;
 use crate::limits::Limits;
 use crate::metrics::{EngineMetrics, ToolLabels};
+use crate::middleware::Middlewares;
 use crate::policy::Policy;
 use crate::provider::HostPort;
+use crate::reads::CachedReads;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
 use crate::session::{Sessions, Stores};
+use crate::usage::Usage;
 
 /// The data plane: published by the actors, read by batches.
 pub(crate) struct Engine {
@@ -30,6 +33,9 @@ pub(crate) struct Engine {
     pub(crate) sessions: Sessions,
     pub(crate) contexts: ContextProviders,
     pub(crate) approvals: Approvals,
+    pub(crate) usage: Usage,
+    pub(crate) middleware: Middlewares,
+    pub(crate) reads: Arc<CachedReads>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn HostPort>,
     pub(crate) metrics: EngineMetrics,
@@ -63,6 +69,9 @@ impl Engine {
             sessions: Sessions::new(limits.max_sessions, limits.session_ttl, stores.sessions),
             contexts: ContextProviders::default(),
             approvals: Approvals::new(&limits, stores.approvals),
+            usage: Usage::new(limits.max_usage_keys),
+            middleware: Middlewares::default(),
+            reads: Arc::new(CachedReads::new(limits.max_cached_reads, limits.max_cached_read_bytes)),
             host,
             metrics: EngineMetrics::new(),
             labels: Arc::new(ToolLabels::new(limits.max_tool_labels)),
@@ -80,6 +89,8 @@ impl Engine {
     pub(crate) fn publish_metrics(&self) {
         self.kept.purge();
         self.sessions.purge(Instant::now());
+        self.usage.purge(Instant::now());
+        self.reads.purge(Instant::now());
         self.metrics.publish();
         self.table.load().routes.iter().for_each(|route| route.tool.metrics.publish());
     }

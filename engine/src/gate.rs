@@ -1,7 +1,8 @@
 //! Admission: the gates that a call passes before it runs, in a fixed order. The first refusal wins and says why.
 //!
 //! provider up -> not withheld -> allowed (role, rules, scene, platform, stage) -> loaded -> availability -> actor ->
-//! arguments -> source message -> effect and taint. Listing uses the same gates but those on arguments.
+//! arguments -> source message -> effect and taint; then, once there is room for the call, usage. Listing uses the same
+//! gates but those on arguments and usage.
 
 mod actor;
 mod allowed;
@@ -12,6 +13,7 @@ mod effect;
 mod loaded;
 mod provider;
 mod source_message;
+mod usage;
 mod withheld;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ pub(crate) use caller::{Caller, Findable, InContext};
 pub use effect::AskReason;
 pub(crate) use loaded::{is_deferred, is_found};
 pub(crate) use source_message::{Source, recheck as recheck_source};
+pub(crate) use usage::{Charging, UsageGate, take_back};
 
 /// Why a call is refused: its error decides the status, its gate the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +52,7 @@ pub(crate) enum Gate {
     SourceMessage,
     Effect,
     InFlight,
+    Usage,
 }
 
 /// What the gates found out about a call that they let pass.
@@ -126,6 +130,7 @@ impl Gate {
             Self::SourceMessage => "source_message",
             Self::Effect => "effect",
             Self::InFlight => "in_flight",
+            Self::Usage => "usage",
         }
     }
 

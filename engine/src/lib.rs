@@ -39,8 +39,10 @@ mod isolate;
 mod json;
 mod limits;
 mod metrics;
+mod middleware;
 mod policy;
 mod provider;
+mod reads;
 mod registry;
 mod result;
 mod schema;
@@ -48,6 +50,7 @@ mod session;
 mod short_hash;
 mod text;
 mod tool;
+mod usage;
 
 pub use tokio_util::sync::CancellationToken;
 
@@ -81,17 +84,18 @@ pub use history::{
 pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
 pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+pub use middleware::{CallLog, Middleware, MiddlewareCall, MiddlewareFn, Next, Retry};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, ContextPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy,
-    EffectRules, Policy, Ranking, SceneRule, SourceMessages, ToolNames, Undiscovered,
+    EffectRules, Policy, Ranking, SceneRule, SourceMessages, ToolNames, Undiscovered, UsageLimit, UsagePer, UsageRate,
 };
 pub use provider::{
     Backoff, Breaker, GuideRule, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector,
     ProviderEvent, ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
 };
 pub use registry::{
-    ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery, ToolRegistry, ToolWarning,
-    UnavailableTool,
+    CachedRead, Invoke, ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery,
+    ToolRegistry, ToolWarning, UnavailableTool,
 };
 pub use result::{
     BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,

@@ -48,6 +48,14 @@ pub struct Limits {
     pub max_kept_approval_bytes: usize,
     /// How long they are kept. Default 1 h.
     pub kept_approval_ttl: Duration,
+    /// Counts that are kept for [`crate::Policy::usage`], one for each limit and each tenant, user, tool or provider that it
+    /// tells apart. When there are more, those that were used least lately go, and what they counted with them: no call is
+    /// refused for want of room. Default 100,000.
+    pub max_usage_keys: usize,
+    /// Results that [`crate::ToolRegistry::read_cached`] keeps; the oldest go first. Default 4,096.
+    pub max_cached_reads: usize,
+    /// Bytes of all of them; one of more than a sixteenth of that is not kept. Default 16 MiB.
+    pub max_cached_read_bytes: usize,
     /// Messages that wait at a registry or provider actor. No mailbox holds calls. Default 256.
     pub mailbox_capacity: usize,
     /// Time for the registry to answer a control request. Default 5 s.
@@ -78,6 +86,9 @@ impl Default for Limits {
             max_kept_approvals: 10_000,
             max_kept_approval_bytes: 64 << 20,
             kept_approval_ttl: Duration::from_secs(3600),
+            max_usage_keys: 100_000,
+            max_cached_reads: 4_096,
+            max_cached_read_bytes: 16 << 20,
             mailbox_capacity: 256,
             control_timeout: Duration::from_secs(5),
         }

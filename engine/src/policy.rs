@@ -7,6 +7,7 @@ mod effects;
 mod names;
 mod rules;
 mod source_messages;
+mod usage;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
 pub use names::ToolNames;
 pub use rules::{DenyRule, SceneRule};
 pub use source_messages::SourceMessages;
+pub use usage::{UsageLimit, UsagePer, UsageRate};
 
 /// What the operator has decided about who may use which tool. The default is what the documents that Toolyard follows
 /// ask for; [`crate::ToolRegistry::set_policy`] puts another one in its place at once, for batches that start later.
@@ -45,6 +47,10 @@ pub struct Policy {
     pub approvals: ApprovalPolicy,
     /// Which messages may be named as the source of a call.
     pub source_messages: SourceMessages,
+    /// How often tools may be called.
+    pub usage: Vec<UsageLimit>,
+    /// Tools whose calls of one batch run one after another, in call order, beside those that declare it themselves.
+    pub ordered: ToolNames,
 }
 
 // === impl Policy ===

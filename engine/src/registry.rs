@@ -1,7 +1,9 @@
 //! ToolRegistry: the public handle of an engine. Registers providers, lists tools, runs batches.
 
+mod acting;
 mod approvals;
 mod breaker;
+mod conduct;
 mod context;
 mod discovery;
 mod error;
@@ -36,6 +38,7 @@ use crate::result::{BatchOutcome, CallError, CallResult, KeptResult};
 use crate::session::{self, SessionControl, SessionStore, Stores};
 use crate::tool::ToolSpec;
 
+pub use acting::{CachedRead, Invoke};
 pub(crate) use breaker::{BreakerState, Probe};
 pub use error::RegistryError;
 pub(crate) use handle::{Life, ProviderHandle};

@@ -2,6 +2,7 @@
 
 mod approvals;
 pub(crate) mod discovery;
+mod limits;
 mod source_message;
 
 use std::borrow::Cow;
@@ -18,6 +19,8 @@ pub(crate) use approvals::{
 };
 
 pub(crate) use source_message::{NoSource, no_source_message};
+
+pub(crate) use limits::*;
 
 /// Characters of a model's own words that a sentence repeats.
 const MAX_QUOTED: usize = 128;

@@ -8,6 +8,7 @@ mod health;
 mod heavy;
 mod history;
 mod host;
+mod invoke;
 mod pins;
 mod problem;
 mod providers;
@@ -110,6 +111,7 @@ fn router(shared: Arc<Shared>, config: &ServerConfig) -> Router {
         .route("/v1/approvals/{id}/approve", post(approvals::approve))
         .route("/v1/approvals/{id}/deny", post(approvals::deny))
         .route("/v1/history", post(history::check))
+        .route("/v1/invoke", post(invoke::run))
         .route("/v1/results/{reference}", get(results::kept))
         .route("/v1/tools", get(tools::list))
         .route("/v1/tools/definitions", post(discovery::definitions))

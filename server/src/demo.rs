@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolyard::{ExecutionClass, FunctionProvider, FunctionTool, ProviderKind};
+use toolyard::{Effect, ExecutionClass, FunctionProvider, FunctionTool, ProviderKind};
 
 /// The configuration that is used when there is none.
 pub(crate) const CONFIG: &str = include_str!("demo/config.toml");
@@ -32,6 +32,10 @@ fn text_stats() -> FunctionTool {
         std::future::ready(Ok(count(&arguments)))
     })
     .with_execution(ExecutionClass::Inline)
+    .map_spec(|mut spec| {
+        spec.effect = Some(Effect::Read);
+        spec
+    })
 }
 
 fn count(TextStatsArguments { text }: &TextStatsArguments) -> TextStats {

@@ -11,6 +11,7 @@ mod dialects;
 mod discovery;
 mod docs;
 mod fuzzing;
+mod invoke;
 mod lifecycle;
 mod mcp;
 mod mcp_endpoint;

@@ -70,6 +70,7 @@ impl ApprovalRequest {
             executed,
             truncated: false,
             reference: None,
+            answered_by: None,
             warnings: Vec::new(),
             approval: None,
             duration: std::time::Duration::ZERO,

@@ -20,6 +20,8 @@ use crate::tool::ToolSpec;
 pub struct ToolInvocation {
     batch: Arc<RunningBatch>,
     index: usize,
+    /// Those that middleware gave, where they are not the call's own.
+    arguments: Option<Arguments>,
 }
 
 /// How to run it: the conversation, the deadline, the cancel signal, progress, and the host.
@@ -40,7 +42,23 @@ pub struct CallHold {
 
 impl ToolInvocation {
     pub(crate) fn new(batch: Arc<RunningBatch>, index: usize) -> Self {
-        Self { batch, index }
+        Self { batch, index, arguments: None }
+    }
+
+    pub(crate) fn with_arguments(self, arguments: Option<Arguments>) -> Self {
+        Self { arguments, ..self }
+    }
+
+    pub(crate) fn execution(&self) -> &Arc<ToolExecutionContext> {
+        &self.batch.context
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.batch.admitted[self.index].deadline.get()
+    }
+
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.batch.tool(self.index).is_repeatable
     }
 
     /// The tool's name within its provider.
@@ -55,7 +73,7 @@ impl ToolInvocation {
 
     /// The checked arguments.
     pub fn arguments(&self) -> &Arguments {
-        &self.batch.admitted[self.index].arguments
+        self.arguments.as_ref().unwrap_or(&self.batch.admitted[self.index].arguments)
     }
 
     /// Id of the call.
@@ -105,12 +123,12 @@ impl CallContext {
     /// The message that really asked for the call: there for every call of a tool that needs it
     /// ([`crate::ToolFlags::needs_source`]), and for no other.
     pub fn source_message(&self) -> Option<&Arc<ReceivedMessage>> {
-        self.batch.admitted[self.index].source.as_ref()
+        self.batch.admitted[self.index].source.as_ref().map(|source| &source.message)
     }
 
     /// When the engine gives the call up.
     pub fn deadline(&self) -> Instant {
-        self.batch.admitted[self.index].deadline
+        self.batch.admitted[self.index].deadline.get()
     }
 
     /// A token that is cancelled when the call is: by its caller, its batch, its session, its deadline or the end of

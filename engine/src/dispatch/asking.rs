@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::RunningBatch;
-use super::plan::{FAR, Passed, Planner, Refused};
+use super::deadline::FAR;
+use super::plan::{Passed, Planner, Refused};
 use super::running::{Admitted, Entry};
 use super::settled::Settled;
 use crate::approval::{ApprovalId, ApprovalNotice, ApprovalRequest, Waiting};
@@ -50,13 +51,24 @@ impl Planner<'_> {
             return Err(refused(index, call, route, Gate::Effect.refuse(full)));
         }
         self.asked.push(request.id.clone());
-        let Passed { route, arguments, repairs, source, .. } = passed;
+        let Passed { route, arguments, repairs, source, is_ordered, .. } = passed;
         if waiting.is_some() {
             self.room -= 1;
             // The tool's own time begins when somebody has agreed.
-            let deadline = self.deadline(FAR);
-            let (source, entry) = (source.map(|source| source.message), Entry::default());
-            return Ok(Admitted { index, call, arguments, repairs, source, deadline, route, entry, waiting });
+            let deadline = self.while_asking();
+            let entry = Entry::default();
+            return Ok(Admitted {
+                index,
+                call,
+                arguments,
+                repairs,
+                source,
+                deadline,
+                route,
+                is_ordered,
+                entry,
+                waiting,
+            });
         }
         let error = text::approval_required(locale, &self.table.routes[route].tool.spec, reason);
         let mut refused = refused(index, call, route, Gate::Effect.refuse(error));

@@ -10,14 +10,15 @@ use futures::future::BoxFuture;
 use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 
-use super::RunningBatch;
 use super::asking;
 use super::held::TakenPermits;
 use super::settled::Settled;
+use super::{RunningBatch, Track};
 use crate::call::{CallContext, ToolInvocation};
 use crate::gate::{self, Gate};
 use crate::isolate;
 use crate::metrics;
+use crate::middleware::ChainRun;
 use crate::provider::InvokeResult;
 use crate::registry::{Permits, Probe, QueueFull};
 use crate::result::{CallError, ErrorCode, Executed};
@@ -33,6 +34,8 @@ pub(super) struct CallRun {
     entered: Option<Instant>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
+    /// What middleware made of the call, where there is any.
+    track: Option<Arc<Track>>,
 }
 
 enum Stage {
@@ -70,6 +73,7 @@ impl CallRun {
             permits: [None, None],
             entered: None,
             probe: None,
+            track: None,
         };
         if waits {
             run.stage = Stage::Asking(asking::wait(Arc::clone(batch), place).boxed());
@@ -140,6 +144,12 @@ impl CallRun {
     fn enter(&mut self) -> Result<(), Settled> {
         let now = Instant::now();
         self.recheck_source().map_err(|error| Settled::error(error, Executed::No, now))?;
+        if let Some(list) = self.batch.engine.middleware.list() {
+            let track = Arc::clone(self.track.insert(Arc::default()));
+            self.entered = Some(now);
+            self.stage = Stage::Running(ChainRun::start(list, Arc::clone(&self.batch), self.place, track));
+            return Ok(());
+        }
         let handle = &self.batch.tool(self.place).handle;
         if !handle.is_plainly_up() {
             let passed = handle.pass_breaker(self.batch.context.locale);
@@ -168,19 +178,9 @@ impl CallRun {
         let (Some(source), Some(session)) = (&self.batch.admitted[self.place].source, &self.batch.session) else {
             return Ok(());
         };
-        gate::recheck_source(session, &source.id, self.batch.context.locale).map(drop).inspect_err(|error| {
+        gate::recheck_source(session, &source.message.id, self.batch.context.locale).map(drop).inspect_err(|error| {
             metrics::record_refusal(Gate::SourceMessage, error.code);
         })
-    }
-
-    /// Tells the provider's breaker how the call went. One that goes well as usual writes nothing.
-    fn judge(&mut self, returned: &InvokeResult, entered: Instant) {
-        let handle = &self.batch.tool(self.place).handle;
-        match returned {
-            Ok(_) if self.probe.is_none() && handle.is_plainly_up() => {}
-            Ok(_) => handle.answered(self.probe.take()),
-            Err(failure) => handle.broke(self.probe.take(), entered, failure),
-        }
     }
 
     fn finish(&mut self, settled: Settled) -> Poll<Settled> {
@@ -225,10 +225,14 @@ impl Future for CallRun {
                     let now = Instant::now();
                     let entered = self.entered.unwrap_or(now);
                     let settled = match returned {
-                        Ok(returned) => {
-                            self.judge(&returned, entered);
-                            Settled::returned(returned, entered, now, &self.batch, self.place)
-                        }
+                        Ok(returned) => match &self.track {
+                            Some(track) => Settled::through(returned, track, now, &self.batch, self.place),
+                            None => {
+                                let run = &mut *self;
+                                run.batch.tool(run.place).handle.judge(&mut run.probe, &returned, entered);
+                                Settled::returned(returned, entered, now, &run.batch, run.place)
+                            }
+                        },
                         Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
                     };
                     return self.finish(settled);

@@ -8,8 +8,9 @@ use tokio::time::Instant;
 use super::plan::{Passed, Planner};
 use crate::call::{CallId, ToolBatch};
 use crate::engine::Engine;
-use crate::gate::Caller;
+use crate::gate::{Caller, Charging};
 use crate::json::JsonText;
+use crate::registry::RoutingTable;
 use crate::result::{CallError, CallStatus, Repair};
 use crate::session::SessionView;
 use crate::text;
@@ -49,7 +50,16 @@ pub struct CheckedCall {
 
 /// Takes every call of a batch through the gates and runs none.
 pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
-    let table = engine.table.load_full();
+    check_in(engine, &engine.table.load(), batch, Charging::Nothing)
+}
+
+/// The same in this table.
+pub(crate) fn check_in(
+    engine: &Engine,
+    table: &RoutingTable,
+    batch: &ToolBatch,
+    charging: Charging,
+) -> Vec<CheckedCall> {
     let policy = engine.policy.load_full();
     let session = batch.session.as_ref().and_then(|key| engine.sessions.get(key));
     let mut context = Arc::clone(&batch.context);
@@ -58,7 +68,8 @@ pub(crate) fn check(engine: &Engine, batch: &ToolBatch) -> Vec<CheckedCall> {
     }
     let caller = Caller::new(&context, &policy, peek(engine, batch)).among(table.findable);
     let caller = caller.with_source(session.as_deref(), None);
-    let mut planner = Planner::new(engine, &table, batch, caller, session.as_deref(), Instant::now(), usize::MAX);
+    let mut planner =
+        Planner::new(engine, table, batch, caller, session.as_deref(), Instant::now(), usize::MAX, charging);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);

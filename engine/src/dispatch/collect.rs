@@ -9,11 +9,12 @@ use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
 use super::{CancelReason, hint};
 use crate::approval::Asked;
-use crate::call::ToolCall;
+use crate::call::{CallId, ToolCall};
 use crate::engine::Engine;
+use crate::gate;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
-use crate::result::{BatchOutcome, CallResult, Repair};
+use crate::result::{BatchOutcome, CallResult, ErrorCode, Repair};
 use crate::session::Session;
 use crate::tool::model_name;
 
@@ -32,11 +33,7 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
     for later in refused {
         results.push(refused_result(engine, &running, later));
     }
-    let stop_requested_by: Vec<_> = results
-        .iter()
-        .filter(|result| result.is_success() && result.result.effects.stop_after_execution)
-        .map(|result| result.call_id.clone())
-        .collect();
+    let stop_requested_by = stop_requested_by(&running, &mut results);
     let stop = !stop_requested_by.is_empty();
     if let Some(session) = &running.session {
         aggregate(engine, session, &running, &results, stop);
@@ -48,6 +45,23 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> Bat
         end_asking(&running, asked);
     }
     BatchOutcome { batch_id, stop, stop_requested_by, results }
+}
+
+/// The calls that asked to stop. Some tools may only ask when all went well.
+fn stop_requested_by(batch: &RunningBatch, results: &mut [CallResult]) -> Vec<CallId> {
+    let asks = |result: &CallResult| result.is_success() && result.result.effects.stop_after_execution;
+    if !results.iter().any(asks) {
+        return Vec::new();
+    }
+    if !results.iter().all(CallResult::is_success) {
+        let conditional = |place: &usize| batch.tool(*place).spec.flags.stop_if_all_succeed;
+        for place in (0..batch.admitted.len()).filter(conditional) {
+            if let Some(result) = results.get_mut(batch.admitted[place].index) {
+                result.result.effects.stop_after_execution = false;
+            }
+        }
+    }
+    results.iter().filter(|result| asks(result)).map(|result| result.call_id.clone()).collect()
 }
 
 /// Writes to the session what the results ask for.
@@ -90,10 +104,22 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, set
     if !is_counted {
         tool.metrics.record(settled.status, CallTimes { total, started });
     }
+    // One that waited for a person has spent nothing yet.
+    let was_full = settled.error.as_ref().is_some_and(|error| error.code == ErrorCode::LimitInFlight);
+    if was_full && admitted.waiting.is_none() {
+        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.started);
+    }
     if let Some(kind) = settled.failure {
         tool.metrics.record_failure(kind);
     }
-    let arguments = Some(admitted.arguments.json().clone());
+    let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
+    // The model is shown its call as it made it, with the id of the message that it named.
+    let arguments = Some(match (rewritten, &admitted.source) {
+        (Some(rewritten), Some(source)) => source.beside(&rewritten),
+        (Some(rewritten), None) => rewritten,
+        (None, Some(source)) => source.arguments.clone(),
+        (None, None) => admitted.arguments.json().clone(),
+    });
     let head =
         Head { index: admitted.index, call: &admitted.call, route: Some(route), repairs: admitted.repairs.clone() };
     CallResult { arguments, ..head.result(batch, settled) }
@@ -145,6 +171,7 @@ impl Head<'_> {
             executed: settled.executed,
             truncated: settled.truncated,
             reference: notes.reference,
+            answered_by: notes.answered_by,
             warnings: notes.warnings,
             approval: notes.approval,
             duration: settled.ended.duration_since(batch.started),

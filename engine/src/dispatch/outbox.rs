@@ -38,6 +38,11 @@ impl Outbox {
         }
     }
 
+    /// From now on the batch is woken by every call.
+    pub(super) fn be_eager(&self) {
+        self.eager.store(true, Ordering::Release);
+    }
+
     /// Announces one more task.
     pub(super) fn expect_one(&self) {
         self.running.fetch_add(1, Ordering::Relaxed);
@@ -63,7 +68,7 @@ impl Outbox {
 
     pub(super) fn give_up(&self, place: usize) {
         self.lock().given_up.push(place);
-        self.eager.store(true, Ordering::Release);
+        self.be_eager();
     }
 
     pub(super) fn is_given_up(&self, place: usize) -> bool {

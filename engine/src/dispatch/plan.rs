@@ -1,17 +1,17 @@
 //! plan: which calls may run, with which arguments, until when. A refused call settles here; its siblings go on.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::deadline::{Deadline, FAR};
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender, audit};
 use crate::approval::{ApprovalId, Asked};
 use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
-use crate::gate::{self, Admission, AskReason, Caller, Gate, Refusal, Source};
+use crate::gate::{self, Admission, AskReason, Caller, Charging, Gate, Refusal, Source, UsageGate};
 use crate::metrics;
 use crate::registry::RoutingTable;
 use crate::result::{ErrorCode, Executed, Repair, RepairKind};
@@ -20,8 +20,6 @@ use crate::text;
 
 /// Unknown names of one batch for which nearest names are looked up.
 const MAX_PROPOSALS: usize = 8;
-/// Time that no clock overflows on: about a century.
-pub(super) const FAR: Duration = Duration::from_secs(3_000_000_000);
 
 /// A batch, planned.
 pub(super) struct Plan {
@@ -55,6 +53,7 @@ pub(super) struct Planner<'a> {
     batch_deadline: Option<Instant>,
     pub(super) room: usize,
     pub(super) asked: Vec<ApprovalId>,
+    usage: UsageGate<'a>,
     /// Unknown names that are still looked up among the known ones: a flood of them must not cost a worker its time.
     proposals_left: usize,
 }
@@ -78,7 +77,7 @@ pub(super) fn plan(
     let caller = caller.with_source(session.as_deref(), asked_in);
     // The call of an approval had its room when it was asked for.
     let room = if batch.approved.is_some() { 1 } else { reservation.calls() };
-    let mut planner = Planner::new(engine, &table, &batch, caller, session.as_deref(), started, room);
+    let mut planner = Planner::new(engine, &table, &batch, caller, session.as_deref(), started, room, Charging::Used);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
     for (index, call) in calls.into_iter().enumerate() {
@@ -162,7 +161,8 @@ pub(super) struct Passed {
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
     pub(super) source: Option<Source>,
-    deadline: Instant,
+    deadline: Deadline,
+    pub(super) is_ordered: bool,
     /// Why a person has to be asked, if so.
     pub(super) ask: Option<AskReason>,
 }
@@ -178,6 +178,7 @@ impl<'a> Planner<'a> {
         session: Option<&'a Session>,
         started: Instant,
         room: usize,
+        charging: Charging,
     ) -> Self {
         let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
         let policy = batch.policy;
@@ -192,6 +193,7 @@ impl<'a> Planner<'a> {
             batch_deadline,
             room,
             asked: Vec::new(),
+            usage: UsageGate::new(&engine.usage, charging, started),
             proposals_left: MAX_PROPOSALS,
         }
     }
@@ -203,10 +205,21 @@ impl<'a> Planner<'a> {
                 if let Some(reason) = passed.ask {
                     return self.ask(index, call, passed, reason);
                 }
-                let Passed { route, arguments, repairs, source, deadline, .. } = passed;
+                let Passed { route, arguments, repairs, source, deadline, is_ordered, .. } = passed;
                 self.room -= 1;
-                let (source, entry) = (source.map(|source| source.message), Entry::default());
-                Ok(Admitted { index, call, arguments, repairs, source, deadline, route, entry, waiting: None })
+                let entry = Entry::default();
+                Ok(Admitted {
+                    index,
+                    call,
+                    arguments,
+                    repairs,
+                    source,
+                    deadline,
+                    route,
+                    is_ordered,
+                    entry,
+                    waiting: None,
+                })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
@@ -274,12 +287,20 @@ impl<'a> Planner<'a> {
         if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }
-        Ok(Passed { route, arguments, repairs, source, deadline: self.deadline(tool.timeout), ask })
+        if ask.is_none() {
+            // What a person has to agree to first is paid for when it runs.
+            self.usage.check(tool, &self.caller)?;
+        }
+        let is_ordered = tool.spec.flags.ordered || tool.is_in(&self.caller.policy.ordered);
+        let deadline = match is_ordered {
+            true => Deadline::waiting(self.started, self.batch_deadline),
+            false => Deadline::running(self.started, self.batch_deadline, tool.timeout),
+        };
+        Ok(Passed { route, arguments, repairs, source, deadline, is_ordered, ask })
     }
 
-    /// The batch's or the tool's own, whichever comes first.
-    pub(super) fn deadline(&self, timeout: Duration) -> Instant {
-        let own = self.started.checked_add(timeout.min(FAR));
-        [own, self.batch_deadline].into_iter().flatten().min().unwrap_or(self.started)
+    /// Of a call that waits for a person: its own time begins when somebody has agreed.
+    pub(super) fn while_asking(&self) -> Deadline {
+        Deadline::waiting(self.started, self.batch_deadline)
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
+use super::ordered::Ordered;
 use super::running::Admitted;
 use super::settled::Settled;
 use super::{CancelReason, RunningBatch};
@@ -51,6 +52,7 @@ struct Runner<'a> {
     ended: FuturesUnordered<BoxFuture<'static, Arc<ProviderHandle>>>,
     cancelled: Option<BoxFuture<'static, ()>>,
     timer: Option<Pin<Box<Sleep>>>,
+    ordered: Ordered,
 }
 
 struct Parked {
@@ -81,6 +83,7 @@ impl<'a> Runner<'a> {
             ended: FuturesUnordered::new(),
             cancelled: None,
             timer: None,
+            ordered: Ordered::of(batch),
         }
     }
 
@@ -88,6 +91,7 @@ impl<'a> Runner<'a> {
     fn start_tasks(&mut self) {
         for place in 0..self.slots.len() {
             if self.runs_apart(place)
+                && !self.ordered.waits(place)
                 && let Some(run) = self.begin(place)
             {
                 self.spawn(place, run, self.batch.tool(place).class == ExecutionClass::Blocking);
@@ -100,7 +104,7 @@ impl<'a> Runner<'a> {
     fn start_in_place(&mut self, budget: Duration) {
         let mut left = budget;
         for place in 0..self.slots.len() {
-            if self.runs_apart(place) {
+            if self.runs_apart(place) || self.ordered.waits(place) {
                 continue;
             }
             let Some(mut run) = self.begin(place) else { continue };
@@ -141,6 +145,9 @@ impl<'a> Runner<'a> {
                 None => events.started(admitted.index, &admitted.call),
                 Some(waiting) => events.approval_required(admitted.index, &admitted.call, &waiting.notice()),
             }
+        }
+        if self.batch.admitted[place].is_ordered && !self.waits(place) {
+            self.batch.admitted[place].deadline.start_at(Instant::now(), self.batch.tool(place).timeout);
         }
         match CallRun::new(self.batch, place) {
             Ok(run) => Some(run),
@@ -200,16 +207,37 @@ impl<'a> Runner<'a> {
         while let Poll::Ready(Some(handle)) = self.ended.poll_next_unpin(cx) {
             self.provider_ended(&handle);
         }
-        while let Poll::Ready(Some((place, settled))) = self.parked.poll_next_unpin(cx) {
-            self.settle(place, settled);
-        }
-        while self.open > 0 {
+        loop {
+            while let Poll::Ready(Some((place, settled))) = self.parked.poll_next_unpin(cx) {
+                self.settle(place, settled);
+            }
+            if self.start_next_ordered() {
+                continue;
+            }
+            if self.open == 0 {
+                return Poll::Ready(());
+            }
             if self.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
             self.expire(Instant::now());
         }
-        Poll::Ready(())
+    }
+
+    /// Starts the next of the ordered calls once the one before has settled, whatever its end. Says whether there is
+    /// something to look at.
+    fn start_next_ordered(&mut self) -> bool {
+        let Some(place) = self.ordered.next(&self.slots) else { return false };
+        // What the one before did may have been to cancel the rest.
+        self.heed_cancel(self.batch.cancel.as_ref().is_some_and(CancellationToken::is_cancelled));
+        let Some(run) = self.begin(place) else { return true };
+        self.ordered.started(place);
+        match self.batch.tool(place).class {
+            ExecutionClass::Task => self.spawn(place, run, false),
+            ExecutionClass::Blocking => self.spawn(place, run, true),
+            ExecutionClass::Io | ExecutionClass::Inline => self.parked.push(Parked { place, run: Some(run) }),
+        }
+        true
     }
 
     fn poll_cancel(&mut self, cx: &mut Context<'_>) {
@@ -244,7 +272,7 @@ impl<'a> Runner<'a> {
 
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let open = self.slots.iter().zip(&self.batch.admitted).filter(|(slot, _)| slot.is_none());
-        let Some(earliest) = open.map(|(_, admitted)| admitted.deadline).min() else { return Poll::Pending };
+        let Some(earliest) = open.map(|(_, admitted)| admitted.deadline.get()).min() else { return Poll::Pending };
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(earliest)));
         if timer.deadline() != earliest {
             timer.as_mut().reset(earliest);
@@ -253,10 +281,10 @@ impl<'a> Runner<'a> {
     }
 
     fn expire(&mut self, now: Instant) {
-        let (locale, started) = (self.batch.context.locale, self.batch.started);
+        let locale = self.batch.context.locale;
         self.abandon(
-            |batch, place| batch.admitted[place].deadline <= now,
-            |admitted, entered| text::deadline(locale, admitted.deadline.duration_since(started), entered),
+            |batch, place| batch.admitted[place].deadline.get() <= now,
+            |admitted, entered| text::deadline(locale, admitted.deadline.length(), entered),
         );
     }
 
@@ -298,6 +326,7 @@ impl<'a> Runner<'a> {
         }
         self.slots[place] = Some(settled);
         self.open -= 1;
+        self.ordered.left(place);
     }
 
     fn into_settled(mut self) -> Vec<Settled> {

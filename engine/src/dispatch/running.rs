@@ -9,16 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::held::{Held, Holds, TakenPermits};
 use super::outbox::Outbox;
-use super::{BatchControl, EventSender, Progress};
+use super::{BatchControl, Deadline, EventSender, Progress};
 use crate::approval::Waiting;
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
-use crate::gate::Caller;
+use crate::gate::{Caller, Source};
 use crate::policy::Policy;
 use crate::provider::HostPort;
 use crate::registry::{PreparedTool, Route, RoutingTable};
 use crate::result::Repair;
-use crate::session::{LoadedSet, ReceivedMessage, Session, SessionView, Turn};
+use crate::session::{LoadedSet, Session, SessionView, Turn};
 
 /// A planned batch. Lives as long as any of its calls, which may be longer than the batch itself.
 pub(crate) struct RunningBatch {
@@ -57,8 +57,10 @@ pub(crate) struct Admitted {
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where its tool needs it.
-    pub(crate) source: Option<Arc<ReceivedMessage>>,
-    pub(crate) deadline: Instant,
+    pub(crate) source: Option<Source>,
+    pub(crate) deadline: Deadline,
+    /// Whether it waits for the ordered calls before it.
+    pub(super) is_ordered: bool,
     /// Place of its route in the table.
     pub(super) route: usize,
     pub(super) entry: Entry,

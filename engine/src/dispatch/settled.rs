@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::RunningBatch;
+use super::{RunningBatch, Track};
 use crate::approval::ApprovalNotice;
 use crate::isolate;
+use crate::json::JsonText;
 use crate::metrics::FailureKind;
 use crate::provider::InvokeResult;
 use crate::registry::PreparedTool;
@@ -42,6 +43,10 @@ pub(super) struct Notes {
     pub(super) warnings: Vec<String>,
     /// What a person has to agree to first.
     pub(super) approval: Option<Box<ApprovalNotice>>,
+    /// The middleware that answered in the tool's place.
+    pub(super) answered_by: Option<Arc<str>>,
+    /// The arguments that a middleware gave the tool.
+    pub(super) arguments: Option<JsonText>,
 }
 
 // === impl Settled ===
@@ -79,8 +84,8 @@ impl Settled {
 
     /// A call that waited for a person, whose approved run gave this, or which did not run.
     pub(super) fn of_approved(result: &CallResult, ended: Instant) -> Self {
-        let CallResult { status, error, executed, truncated, reference, warnings, .. } = result.clone();
-        let notes = Some(Box::new(Notes { reference, warnings, approval: None }));
+        let CallResult { status, error, executed, truncated, reference, answered_by, warnings, .. } = result.clone();
+        let notes = Some(Box::new(Notes { reference, warnings, answered_by, ..Notes::default() }));
         let result = result.result.clone();
         Self { status, result, error, executed, failure: None, truncated, notes, entered: None, ended }
     }
@@ -93,6 +98,31 @@ impl Settled {
     /// What a person has to agree to first, if so.
     pub(super) fn approval(&self) -> Option<&ApprovalNotice> {
         self.notes.as_ref()?.approval.as_deref()
+    }
+
+    /// The call at `place` of the batch, of which middleware gave something back.
+    pub(super) fn through(
+        returned: InvokeResult,
+        track: &Track,
+        ended: Instant,
+        batch: &RunningBatch,
+        place: usize,
+    ) -> Self {
+        let mut settled = match returned {
+            Ok(result) => Self::ran(Box::new(result), ended, batch, place),
+            Err(failure) => Self::broke(failure, ended, batch),
+        };
+        settled.entered = track.entered();
+        settled.executed = track.executed();
+        if settled.entered.is_none() {
+            settled.failure = None;
+        }
+        let (answered_by, arguments) = track.take_notes();
+        if answered_by.is_some() || arguments.is_some() {
+            let notes = settled.notes.take().unwrap_or_default();
+            settled.notes = Some(Box::new(Notes { answered_by, arguments, ..*notes }));
+        }
+        settled
     }
 
     pub(super) fn panicked(error: CallError, entered: Instant, ended: Instant) -> Self {
@@ -136,7 +166,7 @@ impl Settled {
         };
         let Shortened { truncated, reference } = shorten_result(&mut result, batch, place);
         let has_notes = reference.is_some() || !warnings.is_empty();
-        let notes = has_notes.then(|| Box::new(Notes { reference, warnings, approval: None }));
+        let notes = has_notes.then(|| Box::new(Notes { reference, warnings, ..Notes::default() }));
         if result.success {
             return Self {
                 status: CallStatus::Ok,
@@ -173,14 +203,10 @@ impl Settled {
     }
 
     fn broke(failure: ToolFailure, ended: Instant, batch: &RunningBatch) -> Self {
-        let executed = match (failure.code, failure.sent) {
-            (_, Sent::No) => Executed::No,
-            // There was a result, so the tool has come to its end.
-            (ErrorCode::ToolResultInvalid, _) => Executed::Yes,
-            (_, Sent::Maybe | Sent::Yes) => Executed::Unknown,
-        };
+        let executed = executed_of(&failure);
         let kind = match failure.code {
             ErrorCode::ProviderCrashed | ErrorCode::ProviderDown => FailureKind::Crash,
+            ErrorCode::ToolPanicked => FailureKind::Panic,
             _ => FailureKind::Exception,
         };
         let limits = &batch.engine.limits;
@@ -194,6 +220,16 @@ impl Settled {
         let truncated = shorter.is_some();
         let error = CallError::new(failure.code, shorter.map_or(failure.message, Into::into));
         Self { failure: Some(kind), truncated, ..Self::error(error, executed, ended) }
+    }
+}
+
+/// How far a call came whose provider broke.
+pub(super) fn executed_of(failure: &ToolFailure) -> Executed {
+    match (failure.code, failure.sent) {
+        (_, Sent::No) => Executed::No,
+        // There was a result, so the tool has come to its end.
+        (ErrorCode::ToolResultInvalid, _) => Executed::Yes,
+        (_, Sent::Maybe | Sent::Yes) => Executed::Unknown,
     }
 }
 

@@ -24,6 +24,19 @@ pub(crate) struct Source {
     pub(crate) arguments: JsonText,
 }
 
+// === impl Source ===
+
+impl Source {
+    /// Other arguments with the message's id among them.
+    pub(crate) fn beside(&self, arguments: &JsonText) -> JsonText {
+        let id = JsonText::string(&self.message.id);
+        let mut members = arguments.members().unwrap_or_default();
+        members.retain(|(name, _)| name != SOURCE_MESSAGE_PARAMETER);
+        members.push((SOURCE_MESSAGE_PARAMETER.to_owned(), id));
+        JsonText::object(members.iter().map(|(name, value)| (name.as_str(), value.clone())))
+    }
+}
+
 /// The arguments as the tool gets them, and their source where it needs one.
 pub(super) fn check(
     tool: &PreparedTool,

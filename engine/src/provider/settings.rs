@@ -37,6 +37,9 @@ pub struct ProviderSettings {
     /// Whether a success whose structured content does not fit its tool's output schema fails its call; otherwise the
     /// result carries a warning. Default false.
     pub strict_output: bool,
+    /// Whether its word counts where its tools say that they are idempotent, so that [`crate::Retry`] may run them again.
+    /// Default true.
+    pub trusted: bool,
     /// Whether the names of its tools are theirs whatever the order of the providers: tools of others that want one of
     /// them are left out, with a warning. Default false; for the tools of the host.
     pub reserved_names: bool,
@@ -109,6 +112,7 @@ impl Default for ProviderSettings {
             strict_output: false,
             reserved_names: false,
             guide: GuideRule::default(),
+            trusted: true,
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BreakerState, Permits, Probe};
 use crate::call::Locale;
 use crate::isolate::Isolated;
-use crate::provider::{ProviderKind, ToolProvider};
+use crate::provider::{InvokeResult, ProviderKind, ToolProvider};
 use crate::result::{CallError, ErrorCode, ToolFailure};
 use crate::text;
 
@@ -147,8 +147,17 @@ impl ProviderHandle {
         }
     }
 
+    /// Tells the breaker how a call went. One that goes well as usual writes nothing.
+    pub(crate) fn judge(&self, probe: &mut Option<Probe>, returned: &InvokeResult, entered: Instant) {
+        match returned {
+            Ok(_) if probe.is_none() && self.is_plainly_up() => {}
+            Ok(_) => self.answered(probe.take()),
+            Err(failure) => self.broke(probe.take(), entered, failure),
+        }
+    }
+
     /// A call came back with a result of its tool, good or bad.
-    pub(crate) fn answered(&self, probe: Option<Probe>) {
+    fn answered(&self, probe: Option<Probe>) {
         match (probe, &self.breaker) {
             (Some(probe), _) => probe.succeeded(),
             (None, Some(breaker)) => breaker.succeeded(),
@@ -157,7 +166,7 @@ impl ProviderHandle {
     }
 
     /// A call that was entered at `began` came back with a failure of the provider.
-    pub(crate) fn broke(&self, probe: Option<Probe>, began: Instant, failure: &ToolFailure) {
+    fn broke(&self, probe: Option<Probe>, began: Instant, failure: &ToolFailure) {
         let Some(breaker) = self.breaker.as_ref().filter(|_| failure.code.means_broken()) else { return };
         match probe {
             Some(probe) => probe.failed(&failure.message),

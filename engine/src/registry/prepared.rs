@@ -11,10 +11,11 @@ use crate::call::Locale;
 use crate::discovery::ProviderGuide;
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
+use crate::policy::ToolNames;
 use crate::provider::ProviderSettings;
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
-use crate::tool::{ExecutionClass, NameForm, ToolId, ToolSpec, check_source_message, with_source_message};
+use crate::tool::{Effect, ExecutionClass, NameForm, ToolId, ToolSpec, check_source_message, with_source_message};
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub(crate) struct PreparedTool {
     /// Characters of a result that the model may see; 0 is no limit.
     pub(crate) max_result_chars: usize,
     pub(crate) class: ExecutionClass,
+    /// Whether running it twice is the same as once.
+    pub(crate) is_repeatable: bool,
     pub(crate) timeout: Duration,
     pub(crate) permits: Option<Arc<Permits>>,
     pub(crate) metrics: ToolMetrics,
@@ -120,6 +123,15 @@ pub(crate) fn prepare(
     listing
 }
 
+// === impl PreparedTool ===
+
+impl PreparedTool {
+    /// Whether it is one of these.
+    pub(crate) fn is_in(&self, names: &ToolNames) -> bool {
+        names.contains(&self.handle.name, self.origin.tool_id.as_str(), &self.wanted_name)
+    }
+}
+
 // === impl Listing ===
 
 impl Listing {
@@ -179,6 +191,12 @@ fn check(spec: &ToolSpec, listing: &Listing, limits: &Limits) -> Result<Argument
     ArgumentSchema::compile(&spec.parameters_schema).map_err(|error| error.to_string())
 }
 
+/// Hints are the provider's word, effects are what the operator or a trusted provider says.
+fn is_repeatable(spec: &ToolSpec, settings: &ProviderSettings) -> bool {
+    let is_idempotent = || spec.annotation.as_ref().is_some_and(|hints| hints.idempotent_hint == Some(true));
+    spec.effect == Some(Effect::Read) || (settings.trusted && is_idempotent())
+}
+
 fn build(
     spec: ToolSpec,
     schemas: Schemas,
@@ -198,6 +216,7 @@ fn build(
         output: schemas.output,
         strict_output: settings.strict_output,
         max_result_chars: spec.max_result_chars.unwrap_or(limits.max_result_chars),
+        is_repeatable: is_repeatable(&spec, settings),
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
         permits: spec.max_in_flight.map(permits),

@@ -26,6 +26,7 @@ pub(crate) struct RoutingTable {
     /// Sorted by model name.
     pub(crate) routes: Vec<Route>,
     by_name: HashMap<Arc<str>, usize, RandomState>,
+    by_id: HashMap<ToolId, usize, RandomState>,
     removed: HashSet<Arc<str>, RandomState>,
     /// Providers that have not listed anything yet, with the prefix of their tools where they have one.
     pub(super) starting: Vec<Starting>,
@@ -111,6 +112,7 @@ impl RoutingTable {
         }
         for (index, route) in self.routes.iter().enumerate() {
             self.by_name.insert(Arc::clone(&route.model_name), index);
+            self.by_id.insert(route.tool.origin.tool_id.clone(), index);
         }
         // MCP clients call tools by the names that their providers gave them.
         for (index, route) in self.routes.iter().enumerate() {
@@ -123,14 +125,19 @@ impl RoutingTable {
         self.by_name.get(model_name).copied()
     }
 
-    /// The place of this very tool in `routes`, whatever its name. Looks at all of them.
+    /// The place of this very tool in `routes`, whatever its name.
     pub(crate) fn find_tool(&self, tool_id: &ToolId) -> Option<usize> {
-        self.routes.iter().position(|route| route.tool.origin.tool_id == *tool_id)
+        self.by_id.get(tool_id.as_str()).copied()
     }
 
     /// Whether a tool had this model name, and nothing has it now.
     pub(crate) fn was_removed(&self, model_name: &str) -> bool {
         self.removed.contains(model_name)
+    }
+
+    /// The place of the tool with this id, else of the one with this name.
+    pub(crate) fn find_by_id(&self, id_or_name: &str) -> Option<usize> {
+        self.by_id.get(id_or_name).copied().or_else(|| self.find(id_or_name))
     }
 
     /// Why a name leads nowhere; `nearest` are the names that may have been meant.

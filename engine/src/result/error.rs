@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
@@ -18,6 +19,9 @@ pub struct CallError {
     /// JSON pointer of the place in the arguments, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+    /// After what time the same call may go well, where that is known.
+    #[serde(rename = "retry_after_ms", skip_serializing_if = "Option::is_none", serialize_with = "as_millis")]
+    pub retry_after: Option<Duration>,
 }
 
 /// A provider that broke, as against a tool that ran and failed.
@@ -86,6 +90,8 @@ pub enum ErrorCode {
     ProviderBreakerOpen,
     /// The provider answered with something that is not its protocol.
     ProviderProtocol,
+    /// A middleware of the host panicked, or took too long.
+    MiddlewareFailed,
     /// The batch has more calls than allowed.
     LimitBatch,
     /// Too many calls are in flight.
@@ -144,6 +150,7 @@ impl ErrorCode {
             Self::ProviderCrashed => "provider.crashed",
             Self::ProviderBreakerOpen => "provider.breaker_open",
             Self::ProviderProtocol => "provider.protocol",
+            Self::MiddlewareFailed => "middleware.failed",
             Self::LimitBatch => "limit.batch",
             Self::LimitInFlight => "limit.in_flight",
             Self::LimitRate => "limit.rate",
@@ -179,9 +186,11 @@ impl ErrorCode {
             | Self::ArgumentsTooDeep => CallStatus::InvalidArguments,
             Self::ArgumentsTruncated => CallStatus::Truncated,
             Self::ToolUnknown | Self::ToolRemoved => CallStatus::UnknownTool,
-            Self::ToolFailed | Self::ToolPanicked | Self::ToolResultInvalid | Self::ProviderProtocol => {
-                CallStatus::ToolError
-            }
+            Self::ToolFailed
+            | Self::ToolPanicked
+            | Self::ToolResultInvalid
+            | Self::ProviderProtocol
+            | Self::MiddlewareFailed => CallStatus::ToolError,
             Self::ToolUnavailable
             | Self::ProviderStarting
             | Self::ProviderDown
@@ -221,7 +230,7 @@ impl Serialize for ErrorCode {
 impl CallError {
     /// An error without a place in the arguments.
     pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), pointer: None }
+        Self { code, message: message.into(), pointer: None, retry_after: None }
     }
 
     /// The same error, at this place in the arguments.
@@ -229,6 +238,22 @@ impl CallError {
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
         self.pointer = Some(pointer.into());
         self
+    }
+
+    /// The same error, which ends after this time.
+    #[must_use]
+    pub fn retry_after(mut self, time: Duration) -> Self {
+        self.retry_after = Some(time);
+        self
+    }
+}
+
+// serde's `serialize_with` fixes this signature.
+#[expect(clippy::ref_option, reason = "serde fixes the signature")]
+fn as_millis<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+        None => serializer.serialize_none(),
     }
 }
 

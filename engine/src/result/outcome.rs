@@ -10,7 +10,7 @@ use super::{CallError, CallStatus, Repair, ToolExecutionResult};
 use crate::approval::ApprovalNotice;
 use crate::call::{BatchId, CallId};
 use crate::json::JsonText;
-use crate::tool::ToolId;
+use crate::tool::{ToolId, model_name};
 
 /// What a batch gave: exactly one result per call, in call order.
 #[derive(Clone, Debug, Serialize)]
@@ -58,6 +58,8 @@ pub struct CallResult {
     pub truncated: bool,
     /// Where the whole of it can be read back for a while, see [`crate::ToolRegistry::kept_result`].
     pub reference: Option<Arc<str>>,
+    /// The middleware that answered in the tool's place, which was not executed then.
+    pub answered_by: Option<Arc<str>>,
     /// What is not as it should be with a result that counts all the same.
     pub warnings: Vec<String>,
     /// What a person has to agree to before the call runs, see [`crate::ToolRegistry::approvals`].
@@ -92,6 +94,30 @@ impl CallResult {
     /// Whether the tool ran and succeeded.
     pub fn is_success(&self) -> bool {
         self.status == CallStatus::Ok
+    }
+
+    /// The result of a call that no batch has run.
+    pub(crate) fn without_batch(tool: &Arc<str>, origin: Option<Arc<ToolOrigin>>, error: CallError) -> Self {
+        Self {
+            index: 0,
+            call_id: CallId::from("invoke"),
+            tool: Arc::clone(tool),
+            model_name: model_name(tool),
+            opaque: None,
+            origin,
+            status: error.code.status(),
+            result: Box::new(ToolExecutionResult::failure(error.message.clone())),
+            error: Some(Box::new(error)),
+            arguments: None,
+            repairs: Vec::new(),
+            executed: Executed::No,
+            truncated: false,
+            reference: None,
+            answered_by: None,
+            warnings: Vec::new(),
+            approval: None,
+            duration: Duration::ZERO,
+        }
     }
 
     /// The text for the model's history; never empty.
@@ -140,6 +166,9 @@ impl Serialize for CallResult {
         }
         if let Some(reference) = &self.reference {
             map.serialize_entry("reference", reference)?;
+        }
+        if let Some(middleware) = &self.answered_by {
+            map.serialize_entry("answered_by", middleware)?;
         }
         if !self.warnings.is_empty() {
             map.serialize_entry("warnings", &self.warnings)?;

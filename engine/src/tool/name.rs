@@ -3,6 +3,7 @@
 //! A model name fits every vendor: one to 64 characters of `[A-Za-z0-9_-]`, the first a letter or `_`. The table that maps it back is the only way
 //! from a name to a tool; no name is ever split to find its parts.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -51,6 +52,12 @@ impl ToolId {
 
     /// The id as text.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for ToolId {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -4,6 +4,7 @@
 //! exactly.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod acting;
 mod actors;
 mod approvals;
 mod argument_properties;
@@ -29,7 +30,9 @@ mod holds;
 mod limits;
 mod listing;
 mod metrics;
+mod middleware;
 mod names;
+mod ordered;
 mod outdated;
 mod panics;
 mod permits;
@@ -41,3 +44,4 @@ mod replacing;
 mod replies;
 mod results;
 mod stop_flag;
+mod usage;

@@ -191,6 +191,9 @@ impl ProviderConfig {
         if matches!(self.kind, ProviderKindConfig::LenBot(..)) {
             settings.start_timeout = LENBOT_START;
         }
+        if let ProviderKindConfig::Mcp(config) = &self.kind {
+            settings.trusted = config.trusted;
+        }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
         settings.disabled_tools.clone_from(&common.disabled_tools);

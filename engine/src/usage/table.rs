@@ -1,0 +1,215 @@
+//! Usage: the counts of all keys, in shards.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ahash::RandomState;
+use arc_swap::ArcSwapOption;
+use tokio::time::Instant;
+
+use super::count::{Count, Moment};
+use super::key::Keys;
+use super::{Charge, OverLimit, UsageKey};
+use crate::call::ToolExecutionContext;
+use crate::policy::Policy;
+use crate::registry::PreparedTool;
+
+/// More than cores: calls of different callers seldom meet.
+const SHARDS: usize = 64;
+
+/// Tells the time of day.
+type WallClock = Box<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// How much of their limits callers have used.
+pub(crate) struct Usage {
+    shards: Box<[Mutex<Shard>]>,
+    max_per_shard: usize,
+    keys: Keys,
+    epoch: Instant,
+    wall: ArcSwapOption<WallClock>,
+}
+
+type Shard = HashMap<UsageKey, Count, RandomState>;
+
+/// When a call was charged, for taking it back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent(Moment);
+
+// === impl Usage ===
+
+impl Usage {
+    pub(crate) fn new(max_keys: usize) -> Self {
+        let shards = max_keys.clamp(1, SHARDS);
+        Self {
+            shards: (0..shards).map(|_| Mutex::default()).collect(),
+            max_per_shard: (max_keys / shards).max(1),
+            keys: Keys::new(),
+            epoch: Instant::now(),
+            wall: ArcSwapOption::empty(),
+        }
+    }
+
+    /// Puts another clock in the place of the system's.
+    pub(crate) fn set_wall_clock(&self, clock: WallClock) {
+        self.wall.store(Some(Arc::new(clock)));
+    }
+
+    /// A moment that is over, on both clocks. Read once for all calls of a batch.
+    pub(crate) fn at(&self, time: Instant) -> Spent {
+        let wall = self.wall.load().as_deref().map_or_else(SystemTime::now, |clock| clock());
+        let seconds =
+            wall.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).saturating_sub(time.elapsed()).as_secs();
+        let tick = time.saturating_duration_since(self.epoch).as_millis();
+        Spent(Moment { tick: u64::try_from(tick).unwrap_or(u64::MAX), seconds })
+    }
+
+    /// Fills `charges` with the limits that concern a call, in the order in which they are locked.
+    pub(crate) fn charges(
+        &self,
+        policy: &Policy,
+        tool: &PreparedTool,
+        context: &ToolExecutionContext,
+        charges: &mut Vec<Charge>,
+    ) {
+        charges.clear();
+        let limits = policy.usage.iter().enumerate();
+        charges.extend(limits.filter(|(_, limit)| tool.is_in(&limit.tools)).map(|(place, limit)| Charge {
+            key: self.keys.key(limit, tool, context),
+            limit: place,
+            rate: limit.rate,
+            quota: limit.quota,
+        }));
+        charges.sort_unstable_by_key(|charge| (self.place(charge.key), charge.key));
+    }
+
+    /// Charges a call to all limits that concern it, or to none. `charges` come from [`Usage::charges`].
+    pub(crate) fn spend(&self, charges: &[Charge], Spent(now): Spent) -> Result<(), OverLimit> {
+        match charges {
+            [] => Ok(()),
+            [charge] => {
+                let mut shard = self.shard(charge.key, now);
+                let count = shard.entry(charge.key).or_default();
+                count.over(charge, now).map_or(Ok(()), Err)?;
+                count.spend(charge, now);
+                Ok(())
+            }
+            _ => {
+                let mut locked = self.lock(charges, now);
+                locked.latest_over(charges, now).map_or(Ok(()), Err)?;
+                locked.each(charges, |count, charge| count.spend(charge, now));
+                Ok(())
+            }
+        }
+    }
+
+    /// What would refuse a call now, if anything. Charges nobody.
+    pub(crate) fn peek(&self, charges: &[Charge], Spent(now): Spent) -> Option<OverLimit> {
+        self.lock(charges, now).latest_over(charges, now)
+    }
+
+    /// Takes back what a call was charged that never had a chance to run.
+    pub(crate) fn take_back(&self, charges: &[Charge], Spent(at): Spent) {
+        self.lock(charges, at).each(charges, |count, charge| count.take_back(charge, at));
+    }
+
+    /// Drops counts that say nothing any more.
+    pub(crate) fn purge(&self, now: Instant) {
+        if self.shards.iter().all(|shard| lock(shard).is_empty()) {
+            return;
+        }
+        let Spent(now) = self.at(now);
+        for shard in &self.shards {
+            lock(shard).retain(|_, count| !count.is_idle(now));
+        }
+    }
+
+    fn place(&self, key: UsageKey) -> usize {
+        (key.0 % self.shards.len() as u128) as usize
+    }
+
+    fn shard(&self, key: UsageKey, now: Moment) -> MutexGuard<'_, Shard> {
+        let mut shard = lock(&self.shards[self.place(key)]);
+        if shard.len() >= self.max_per_shard && !shard.contains_key(&key) {
+            make_room(&mut shard, self.max_per_shard, now);
+        }
+        shard
+    }
+
+    fn lock(&self, charges: &[Charge], now: Moment) -> Locked<'_> {
+        let mut locked: Vec<(usize, MutexGuard<'_, Shard>)> = Vec::with_capacity(charges.len());
+        for charge in charges {
+            let place = self.place(charge.key);
+            if locked.last().is_none_or(|(last, _)| *last != place) {
+                locked.push((place, self.shard(charge.key, now)));
+            }
+        }
+        Locked { usage: self, locked }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn used_today(&self, key: UsageKey) -> u32 {
+        lock(&self.shards[self.place(key)]).get(&key).map_or(0, Count::today)
+    }
+}
+
+impl std::fmt::Debug for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Usage").field("max_per_shard", &self.max_per_shard).finish_non_exhaustive()
+    }
+}
+
+/// The shards of some charges, locked in their order.
+struct Locked<'a> {
+    usage: &'a Usage,
+    locked: Vec<(usize, MutexGuard<'a, Shard>)>,
+}
+
+// === impl Locked ===
+
+impl Locked<'_> {
+    fn latest_over(&mut self, charges: &[Charge], now: Moment) -> Option<OverLimit> {
+        let mut latest: Option<OverLimit> = None;
+        self.each(charges, |count, charge| {
+            let over = count.over(charge, now);
+            latest = [latest, over].into_iter().flatten().max_by_key(|over| over.retry_after);
+        });
+        latest
+    }
+
+    fn each(&mut self, charges: &[Charge], mut look: impl FnMut(&mut Count, &Charge)) {
+        for charge in charges {
+            let place = self.usage.place(charge.key);
+            if let Some((_, shard)) = self.locked.iter_mut().find(|(locked, _)| *locked == place) {
+                look(shard.entry(charge.key).or_default(), charge);
+            }
+        }
+    }
+}
+
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Drops what says nothing any more, and if that is not enough a sixteenth of the rest, those that were used least
+/// lately.
+fn make_room(shard: &mut Shard, max: usize, now: Moment) {
+    shard.retain(|_, count| !count.is_idle(now));
+    if shard.len() < max {
+        return;
+    }
+    let mut ages: Vec<u64> = shard.values().map(|count| count.last_used).collect();
+    let share = ages.len() / 16;
+    let (_, &mut limit, _) = ages.select_nth_unstable(share);
+    let mut left = share + 1;
+    shard.retain(|_, count| {
+        let goes = left > 0 && count.last_used <= limit;
+        left -= usize::from(goes);
+        !goes
+    });
+}
