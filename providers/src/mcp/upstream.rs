@@ -11,6 +11,7 @@ mod config;
 mod connection;
 mod connector;
 mod dialer;
+mod failure;
 mod features;
 mod forward;
 mod handshake;

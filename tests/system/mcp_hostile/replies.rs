@@ -12,7 +12,7 @@ use super::{Hostile, call, statuses};
 async fn fails_alone(server: &Hostile, tool: &str, arguments: serde_json::Value) {
     let outcome = server.run(vec![call("bad", tool, arguments), call("good", "echo", json!({}))]).await;
     assert_eq!(statuses(&outcome), [CallStatus::ToolError, CallStatus::Ok], "{tool}: {outcome:#?}");
-    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderProtocol, "{tool}");
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ToolResultInvalid, "{tool}");
     assert!(outcome.results[0].duration < Duration::from_secs(15), "{tool} waited for its deadline");
     assert_eq!(server.status().starts, 1, "{tool}");
 }

@@ -137,7 +137,7 @@ impl Bridge {
         behalf: Behalf<'_>,
     ) -> Result<JsonText, ToolFailure> {
         let capability = self.capability(method).map_err(|message| {
-            ToolFailure::new(ErrorCode::ProviderProtocol, format!("the server asks in vain: {message}"))
+            ToolFailure::new(ErrorCode::ToolFailed, format!("the server asks in vain: {message}"))
         })?;
         match self.own_roots(method) {
             Some(roots) => Ok(roots),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolyard::{
-    CallContext, ErrorCode, InvokeResult, JsonText, ToolExecutionResult, ToolFailure, ToolInvocation, result_from_mcp,
+    CallContext, InvokeResult, JsonText, ToolExecutionResult, ToolFailure, ToolInvocation, result_from_mcp,
 };
 
 use super::connection::{Asker, Refusal, RpcError, id_text};
+use super::failure::unusable;
 use super::forward::forwarded;
 use super::mirror;
 use super::rounds::{self, Asked};
@@ -53,21 +54,20 @@ fn complete(result: JsonText, wants_native: bool) -> InvokeResult {
         is_error: Option<&'a RawValue>,
     }
     if let Err(unreadable) = result.check_readable() {
-        let message = format!("the tool ran, but its result {unreadable}");
-        return Err(ToolFailure::new(ErrorCode::ToolResultInvalid, message));
+        return Err(unusable(format!("the tool ran, but its result {unreadable}")));
     }
     let shape = serde_json::from_str::<Shape<'_>>(result.as_str()).ok();
     let Some(shape) = shape.filter(|_| result.as_str().starts_with('{')) else {
-        return Err(broken("its result is no object".to_owned()));
+        return Err(wrong("its result is no object"));
     };
     if shape.content.is_some_and(|content| !content.get().starts_with('[')) {
-        return Err(broken("the content of its result is no list".to_owned()));
+        return Err(wrong("the content of its result is no list"));
     }
     if shape.content.is_none() && shape.structured_content.is_none() {
-        return Err(broken("its result has no content".to_owned()));
+        return Err(wrong("its result has no content"));
     }
     if shape.is_error.is_some_and(|is_error| !matches!(is_error.get(), "true" | "false" | "null")) {
-        return Err(broken("isError in its result is no boolean".to_owned()));
+        return Err(wrong("isError in its result is no boolean"));
     }
     let mut read = result_from_mcp(&result);
     // How results of calls are marked since 2026-07-28 says nothing to anybody here.
@@ -99,13 +99,14 @@ fn on_one_line(arguments: &JsonText) -> JsonText {
     }
 }
 
-pub(super) fn broken(message: String) -> ToolFailure {
-    ToolFailure::new(ErrorCode::ProviderProtocol, format!("the server answered wrongly: {message}"))
+fn wrong(message: &str) -> ToolFailure {
+    unusable(format!("the server answered wrongly: {message}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolyard::{ErrorCode, Sent};
 
     #[test]
     fn arguments_go_out_on_one_line_digit_for_digit() {
@@ -129,7 +130,7 @@ mod tests {
     fn what_is_no_result_fails_its_call() {
         for text in ["[]", "7", "{}", r#"{"content":"x"}"#, r#"{"content":[],"isError":"no"}"#] {
             let failure = complete(JsonText::parse(text).unwrap(), false).unwrap_err();
-            assert_eq!(failure.code, ErrorCode::ProviderProtocol, "{text}");
+            assert_eq!((failure.code, failure.sent), (ErrorCode::ToolResultInvalid, Sent::Yes), "{text}");
         }
         assert!(complete(JsonText::parse(r#"{"content":[]}"#).unwrap(), false).unwrap().success);
     }

@@ -89,7 +89,8 @@ impl ToolProvider for McpClient {
         Box::pin(async move {
             let execution = context.execution();
             let assigned = self.tenants.session(&execution.tenant, &execution.session_id).await?;
-            call::call(assigned.session(), invocation, context).await
+            let called = call::call(assigned.session(), invocation, context).await;
+            called.map_err(|failure| assigned.judged(failure))
         })
     }
 

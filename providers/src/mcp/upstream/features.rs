@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use toolyard::{ErrorCode, JsonText, ToolFailure};
 
-use super::call::broken;
 use super::connection::{Asker, Refusal, RpcError};
+use super::failure::unusable;
 use super::rounds::{self, Asked};
 use super::session::Session;
 use crate::mcp::hub::{McpFeatures, McpRefusal, McpRequest};
@@ -42,7 +42,7 @@ impl McpFeatures for Session {
 fn readable(method: &str, answer: JsonText) -> Result<JsonText, McpRefusal> {
     match answer.check_readable() {
         Err(unreadable) if !method.ends_with("/list") => {
-            Err(McpRefusal::Failed(broken(format!("its answer to `{method}` {unreadable}"))))
+            Err(McpRefusal::Failed(unusable(format!("the server's answer to `{method}` {unreadable}"))))
         }
         _ => Ok(answer),
     }

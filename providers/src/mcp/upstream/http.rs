@@ -14,7 +14,7 @@ mod transport;
 
 pub(super) use ask::content_type;
 pub use config::{McpHttpConfig, McpOAuth, McpOAuthClient, McpWay};
-pub(super) use events::{Event, EventParser};
+pub(super) use events::{Event, EventParser, too_large};
 pub(super) use link::{Letter, Link};
 pub(super) use refused::Refused;
 pub(super) use transport::{Gone, HttpTransport};

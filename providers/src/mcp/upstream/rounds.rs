@@ -1,5 +1,6 @@
 //! Rounds: results that ask for more (2026-07-28), and the answers with which their requests are sent again.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -9,8 +10,8 @@ use serde_json::value::RawValue;
 use toolyard::{JsonText, ToolFailure};
 
 use super::bridge::Behalf;
-use super::call::broken;
 use super::connection::{Asker, Refusal, Request};
+use super::failure::unanswered;
 use super::session::Session;
 
 /// Rounds of one request.
@@ -77,7 +78,7 @@ where
             Step::InputRequired(required) => inputs = answer(session, asker, required).await?,
         }
     }
-    Err(broken(format!("it asked for more than {MOST} times")).into())
+    Err(wrong(format_args!("it asked for more than {MOST} times")).into())
 }
 
 /// Looks what a result is.
@@ -97,9 +98,13 @@ fn step(result: &JsonText) -> Result<Step, ToolFailure> {
         Some("\"input_required\"") => read(result).map(Step::InputRequired),
         Some(other) => {
             let other: String = other.chars().take(60).collect();
-            Err(broken(format!("a result of the type {other}, which was not asked for")))
+            Err(wrong(format_args!("a result of the type {other}, which was not asked for")))
         }
     }
+}
+
+fn wrong(message: impl fmt::Display) -> ToolFailure {
+    unanswered(format!("the server answered wrongly: {message}"))
 }
 
 fn read(result: &JsonText) -> Result<InputRequired, ToolFailure> {
@@ -111,12 +116,12 @@ fn read(result: &JsonText) -> Result<InputRequired, ToolFailure> {
         request_state: Option<JsonText>,
     }
     let required: Required =
-        result.to().map_err(|error| broken(format!("it asks for more, but for what cannot be read: {error}")))?;
+        result.to().map_err(|error| wrong(format_args!("it asks for more, but for what cannot be read: {error}")))?;
     if required.input_requests.len() > MAX_INPUTS {
-        return Err(broken(format!("it asks for more than {MAX_INPUTS} inputs at once")));
+        return Err(wrong(format_args!("it asks for more than {MAX_INPUTS} inputs at once")));
     }
     if required.input_requests.is_empty() && required.request_state.is_none() {
-        return Err(broken("it asks for more and does not say for what".to_owned()));
+        return Err(wrong("it asks for more and does not say for what"));
     }
     Ok(InputRequired { inputs: required.input_requests.into_iter().collect(), state: required.request_state })
 }
@@ -134,7 +139,9 @@ async fn answer(
     let bridge = session.connection.bridge();
     let answers = required.inputs.into_iter().map(|(key, input)| async move {
         let params = input.params.unwrap_or_else(|| JsonText::object([]));
-        bridge.input(&input.method, params, behalf).await.map(|answer| (key, answer))
+        // Whoever is asked in vain, it is not the server that broke.
+        let asked = bridge.input(&input.method, params, behalf).await;
+        asked.map(|answer| (key, answer)).map_err(|failure| unanswered(failure.message))
     });
     let answers: Vec<(String, JsonText)> = join_all(answers).await.into_iter().collect::<Result<_, _>>()?;
     let mut members = Vec::new();

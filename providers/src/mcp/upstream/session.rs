@@ -169,6 +169,10 @@ async fn introduce(connection: &Connection, memory: &EraMemory) -> Result<Server
             if let Ok(end) = tokio::time::timeout(LAST_WORDS, connection.ended()).await {
                 return Err(ToolFailure::not_sent(ErrorCode::ProviderDown, end));
             }
+            if !matches!(failure.code, ErrorCode::ProviderDown | ErrorCode::ProviderCrashed | ErrorCode::PolicyDenied) {
+                // Whatever it is elsewhere, without a handshake there is no server.
+                failure.code = ErrorCode::ProviderProtocol;
+            }
             failure.message = format!("it did not complete the MCP handshake: {}", failure.message).into();
             Err(failure)
         }

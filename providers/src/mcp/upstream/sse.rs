@@ -10,7 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ToolFailure};
 use url::Url;
 
-use super::http::{Event, EventParser, Gone, Letter, Link, Refused, content_type};
+use super::http::{Event, EventParser, Gone, Letter, Link, Refused, content_type, too_large};
 use super::transport::{Inbox, Outgoing, OutgoingKind, SendFailure};
 
 /// Time for the server to say where messages go.
@@ -28,6 +28,7 @@ pub(super) struct SseTransport {
 struct Stream {
     response: Response,
     parser: EventParser,
+    max_message_bytes: usize,
     inbox: Arc<dyn Inbox>,
     gone: Gone,
 }
@@ -56,7 +57,7 @@ impl SseTransport {
                 return Err(protocol("the server gives no stream of events at its address"));
             }
             let parser = EventParser::new(max_message_bytes);
-            let mut stream = Stream { response, parser, inbox: Arc::clone(inbox), gone };
+            let mut stream = Stream { response, parser, max_message_bytes, inbox: Arc::clone(inbox), gone };
             let (endpoint, first) = stream.endpoint().await?;
             let endpoint = same_service(link.url(), &endpoint)?;
             first.into_iter().for_each(|event| stream.take(event));
@@ -135,8 +136,7 @@ impl Stream {
         match event {
             Event::Message(message) => self.inbox.receive(&message, None),
             Event::Named(..) => {}
-            // Whose answer it was, nobody can tell: its request runs into its deadline.
-            Event::TooLarge => tracing::warn!("a message of an MCP server was too large, and is left out"),
+            Event::TooLarge(ends) => too_large(&*self.inbox, &ends, self.max_message_bytes),
         }
     }
 

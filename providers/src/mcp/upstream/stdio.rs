@@ -14,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ToolFailure};
 
 use super::connection::reply_id_of_ends;
+use super::failure::too_large;
 use super::transport::{Failed, Inbox, Opened, Outgoing, OutgoingKind, SendFailure, Transport};
 use crate::process::{ChildProcess, CommandSpec, Spawner};
 
@@ -183,10 +184,7 @@ fn take(line: Line<'_>, max_message_bytes: usize, inbox: &dyn Inbox, heard: &imp
         },
         Line::TooLong { head, tail, bytes } => match reply_id_of_ends(head, tail) {
             Some(id) => {
-                let message = format!(
-                    "the server's answer has {bytes} bytes, which is more than the limit of {max_message_bytes} bytes"
-                );
-                inbox.fail(id, Failed::Failed(ToolFailure::new(ErrorCode::ProviderProtocol, message)));
+                inbox.fail(id, Failed::Failed(too_large(max_message_bytes)));
             }
             None => inbox.noise(bytes),
         },

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, JsonText, ToolFailure};
 
-use super::config::McpIsolation;
+use super::config::{McpIsolation, McpTransport};
 use super::dialer::Dialer;
 use super::session::Session;
 use super::sessions::{self, Lease, Sessions};
@@ -27,6 +27,8 @@ pub(super) struct Tenants {
 #[derive(Debug)]
 pub(super) struct TenantSession {
     session: Arc<Session>,
+    /// Its server is a process that nobody else has.
+    has_own_process: bool,
     _listener: AbortOnDropHandle<()>,
 }
 
@@ -62,7 +64,8 @@ impl Tenants {
             let tenant = Some(tenant).filter(|tenant| !tenant.is_empty()).map(Arc::from);
             let session = dialer.open(tenant).await.map_err(of_this_tenant)?;
             let listener = tokio::spawn(subscription::listen(Arc::clone(&session)));
-            Ok(Arc::new(TenantSession { session, _listener: AbortOnDropHandle::new(listener) }))
+            let has_own_process = matches!(dialer.config.transport, McpTransport::Stdio(_));
+            Ok(Arc::new(TenantSession { session, has_own_process, _listener: AbortOnDropHandle::new(listener) }))
         };
         self.sessions.get(&key, open).await.map(Assigned::Own)
     }
@@ -117,5 +120,16 @@ impl Assigned {
             Self::Shared(session) => session,
             Self::Own(lease) => &lease.session().session,
         }
+    }
+
+    /// A failure as it counts: the end of a process that only this tenant has says nothing of the others'.
+    pub(super) fn judged(&self, mut failure: ToolFailure) -> ToolFailure {
+        if let Self::Own(lease) = self
+            && lease.session().has_own_process
+            && matches!(failure.code, ErrorCode::ProviderCrashed | ErrorCode::ProviderDown)
+        {
+            failure.code = ErrorCode::ToolUnavailable;
+        }
+        failure
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc};
-use toolyard::{ErrorCode, JsonText, Progress, ToolFailure};
+use toolyard::{ErrorCode, JsonText, Progress};
 
 use super::asker::{Asker, Mail};
 use super::count::Counts;
@@ -14,6 +14,7 @@ use super::message::{self, Message, Reply, ServerRequest};
 use super::pending::{Answer, Pending};
 use crate::mcp::hub::{McpEvent, McpEventKind, McpHub};
 use crate::mcp::upstream::bridge::{Admitted, Bridge, BridgedRequest};
+use crate::mcp::upstream::failure::unusable;
 use crate::mcp::upstream::log::{Gate, SeldomGate};
 use crate::mcp::upstream::transport::{Failed, Inbox};
 
@@ -88,7 +89,7 @@ impl Board {
             Message::Notification { method, params } => self.notification(&method, params, answering),
             Message::BrokenReply { id, why } => {
                 let message = format!("the server's answer cannot be used: {why}");
-                self.fail(id, Failed::Failed(ToolFailure::new(ErrorCode::ProviderProtocol, message)));
+                self.fail(id, Failed::Failed(unusable(message)));
             }
             Message::Noise => self.noise(bytes),
         }
@@ -210,7 +211,10 @@ impl Inbox for Board {
 
     fn fail(&self, id: u64, failure: Failed) {
         if let Failed::Failed(failure) = &failure
-            && failure.code == ErrorCode::ProviderProtocol
+            && matches!(
+                failure.code,
+                ErrorCode::ToolResultInvalid | ErrorCode::ToolFailed | ErrorCode::ProviderProtocol
+            )
         {
             self.counts.broken.increment(1);
             self.say(|provider| tracing::warn!(provider, request = id, "{}", failure.message));

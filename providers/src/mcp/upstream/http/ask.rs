@@ -15,6 +15,7 @@ use super::events::{Event, EventParser};
 use super::link::Letter;
 use super::refused::Refused;
 use super::transport::Shared;
+use crate::mcp::upstream::failure::{too_large, unanswered, unusable};
 use crate::mcp::upstream::transport::{Era, Outgoing, SendFailure};
 
 /// How long the rest of a stream is read behind its answer, so that its connection can be used again.
@@ -42,6 +43,7 @@ enum StreamEnd {
         last_event: Option<String>,
         retry: Option<Duration>,
         had_events: bool,
+        is_broken: bool,
     },
 }
 
@@ -108,17 +110,17 @@ fn refuse(shared: &Shared, agreed: &Agreed, id: Option<u64>, refused: Refused) -
 async fn take(shared: &Arc<Shared>, agreed: &Agreed, id: u64, response: Response) -> Result<(), ToolFailure> {
     if let Some(coding) = response.headers().get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
         let coding = String::from_utf8_lossy(coding.as_bytes());
-        return Err(protocol(format!("the server packs its answer ({coding}), which it was not asked to")));
+        return Err(unusable(format!("the server packs its answer ({coding}), which it was not asked to")));
     }
     if response.status() == StatusCode::ACCEPTED || response.status() == StatusCode::NO_CONTENT {
-        return Err(protocol("the server accepted the request without answering it".to_owned()));
+        return Err(unanswered("the server accepted the request without answering it"));
     }
     match content_type(&response).as_str() {
         "application/json" => take_json(shared, id, response).await,
         "text/event-stream" => take_stream(shared, agreed, id, response).await,
         other => {
             let other: String = other.chars().take(100).collect();
-            Err(protocol(format!("the server answers with `{other}`, which is neither JSON nor a stream of events")))
+            Err(unusable(format!("the server answers with `{other}`, which is neither JSON nor a stream of events")))
         }
     }
 }
@@ -145,7 +147,7 @@ async fn take_json(shared: &Shared, id: u64, mut response: Response) -> Result<(
     };
     let is_answered = messages.iter().any(|message| answers(message, id));
     messages.iter().for_each(|message| shared.inbox.receive(message, Some(id)));
-    if is_answered { Ok(()) } else { Err(protocol("the server's answer holds no answer to the request".to_owned())) }
+    if is_answered { Ok(()) } else { Err(unanswered("the server's answer holds no answer to the request")) }
 }
 
 /// Reads a stream, and takes it up again where it breaks off before the answer and the server lets it be.
@@ -154,18 +156,22 @@ async fn take_stream(shared: &Arc<Shared>, agreed: &Agreed, id: u64, response: R
     let (mut last_event, mut pause) = (None, RETRY);
     let mut vain = 0;
     loop {
-        let StreamEnd::Open { last_event: last, retry, had_events } = end else { return Ok(()) };
+        let StreamEnd::Open { last_event: last, retry, had_events, is_broken } = end else { return Ok(()) };
         last_event = last.or(last_event);
         pause = retry.unwrap_or(pause);
         vain = if had_events { 0 } else { vain + 1 };
         let is_modern = agreed.opened.as_ref().is_some_and(|opened| opened.era == Era::Modern);
         let Some(last_event) = last_event.as_deref().filter(|_| !is_modern && vain <= MAX_VAIN_ATTEMPTS) else {
-            return Err(broken("the stream of its answer ended before the answer"));
+            let message = "the stream of its answer ended before the answer";
+            // A server that ends it in good order is there, and may answer others.
+            let failure =
+                if is_broken { broken(message) } else { unanswered(format!("{message}; the outcome is unknown")) };
+            return Err(failure);
         };
         tokio::time::sleep(pause).await;
         end = match resume(shared, agreed, last_event).await? {
             Some(response) => read_stream(shared, id, response).await?,
-            None => StreamEnd::Open { last_event: None, retry: None, had_events: false },
+            None => StreamEnd::Open { last_event: None, retry: None, had_events: false, is_broken: true },
         };
     }
 }
@@ -188,10 +194,15 @@ async fn resume(shared: &Shared, agreed: &Agreed, last_event: &str) -> Result<Op
 async fn read_stream(shared: &Shared, id: u64, mut response: Response) -> Result<StreamEnd, ToolFailure> {
     let mut parser = EventParser::new(shared.max_message_bytes);
     let (mut is_answered, mut had_events) = (false, false);
-    while let Ok(Some(chunk)) = response.chunk().await {
+    let is_broken = loop {
+        let chunk = match response.chunk().await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break false,
+            Err(_) => break true,
+        };
         for event in parser.push(&chunk) {
             match event {
-                Event::TooLarge => return Err(too_large(shared.max_message_bytes)),
+                Event::TooLarge(_) => return Err(too_large(shared.max_message_bytes)),
                 Event::Named(..) => {}
                 Event::Message(message) => {
                     had_events = true;
@@ -199,7 +210,7 @@ async fn read_stream(shared: &Shared, id: u64, mut response: Response) -> Result
                     shared.inbox.receive(&message, Some(id));
                     // In a request's own stream it stands for its answer, whatever it was to be.
                     if is_no_json(&message) {
-                        return Err(protocol("the server's answer is no JSON".to_owned()));
+                        return Err(unusable("the server's answer is no JSON"));
                     }
                 }
             }
@@ -208,9 +219,14 @@ async fn read_stream(shared: &Shared, id: u64, mut response: Response) -> Result
             rest_of_stream(shared, id, parser, response).await;
             return Ok(StreamEnd::Answered);
         }
-    }
+        // However much more there is of it.
+        if parser.is_too_large() {
+            return Err(too_large(shared.max_message_bytes));
+        }
+    };
     had_events |= parser.last_id().is_some();
-    Ok(StreamEnd::Open { last_event: parser.last_id().map(str::to_owned), retry: parser.retry(), had_events })
+    let last_event = parser.last_id().map(str::to_owned);
+    Ok(StreamEnd::Open { last_event, retry: parser.retry(), had_events, is_broken })
 }
 
 /// What comes behind an answer is too late for anybody; it is handed on to be counted.
@@ -261,14 +277,6 @@ pub(in crate::mcp::upstream) fn answers(message: &[u8], id: u64) -> bool {
 
 fn is_no_json(message: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(message).is_err()
-}
-
-fn too_large(max: usize) -> ToolFailure {
-    protocol(format!("the server's answer is larger than {max} bytes"))
-}
-
-fn protocol(message: String) -> ToolFailure {
-    ToolFailure::new(ErrorCode::ProviderProtocol, message)
 }
 
 fn broken(message: &str) -> ToolFailure {

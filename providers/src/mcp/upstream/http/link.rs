@@ -10,6 +10,7 @@ use url::Url;
 use super::auth::Auth;
 use super::config::McpHttpConfig;
 use crate::http::{Clients, Guard, Refused, Resolver, cause, connection_failure, install_crypto_provider};
+use crate::mcp::upstream::failure::unanswered;
 
 const MAX_REDIRECTS: usize = 5;
 /// Idle connections that are kept: calls are not throttled here, so there may be many.
@@ -105,10 +106,7 @@ impl Link {
             let Some(target) = location(&response) else { return Ok(response) };
             letter.url = self.redirected(&letter.url, response.status(), &target)?;
         }
-        Err(ToolFailure::new(
-            ErrorCode::ProviderProtocol,
-            format!("the server redirects more than {MAX_REDIRECTS} times"),
-        ))
+        Err(unanswered(format!("the server redirects more than {MAX_REDIRECTS} times")))
     }
 
     async fn exchange(&self, letter: &Letter, token: Option<&str>, redirected: bool) -> Result<Response, ToolFailure> {
@@ -139,7 +137,7 @@ impl Link {
 
     /// Where a redirect leads. Only the same service may be meant: what is sent is for nobody else.
     fn redirected(&self, from: &Url, status: StatusCode, target: &str) -> Result<Url, ToolFailure> {
-        let refuse = |message: String| Err(ToolFailure::new(ErrorCode::ProviderProtocol, message));
+        let refuse = |message: String| Err(unanswered(message));
         let Ok(target) = from.join(target) else {
             return refuse("the server redirects to no address".to_owned());
         };

@@ -7,7 +7,7 @@ use reqwest::{Method, Response, StatusCode};
 use tokio::time::Instant;
 
 use super::ask::{RETRY, content_type};
-use super::events::{Event, EventParser};
+use super::events::{Event, EventParser, too_large};
 use super::link::Letter;
 use super::refused::Refused;
 use super::transport::Shared;
@@ -86,7 +86,7 @@ async fn hear(shared: &Shared, mut response: Response, has_session: bool) -> Hea
             match event {
                 Event::Message(message) => shared.inbox.receive(&message, None),
                 Event::Named(..) => {}
-                Event::TooLarge => tracing::warn!("a message of an MCP server was too large, and is left out"),
+                Event::TooLarge(ends) => too_large(&*shared.inbox, &ends, shared.max_message_bytes),
             }
         }
     }

@@ -5,6 +5,8 @@ use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use toolyard::{ErrorCode, ToolFailure};
 
+use crate::mcp::upstream::failure::unanswered;
+
 /// Bytes of an answer that is no success which are looked at.
 const MAX_BODY: usize = 64 << 10;
 /// Characters of a server's own words that are handed on.
@@ -63,7 +65,7 @@ impl Refused {
         let status = self.status.as_u16();
         match status {
             401 => ToolFailure::not_sent(
-                ErrorCode::ProviderDown,
+                ErrorCode::ToolUnavailable,
                 "the server wants to know who asks (401): give `oauth`, or an `Authorization` in `headers`, in its \
                  configuration; where there is one already, the server does not accept it",
             ),
@@ -73,11 +75,12 @@ impl Refused {
                 let message = format!(
                     "the server does not allow this (403): what it is given in `oauth` or `headers` lacks a right.{scope}"
                 );
-                ToolFailure::not_sent(ErrorCode::ProviderDown, message)
+                // Another tool may need no such right.
+                ToolFailure::not_sent(ErrorCode::ToolUnavailable, message)
             }
-            429 => ToolFailure::not_sent(ErrorCode::ProviderDown, "the server has too much to do (429): try later"),
+            429 => ToolFailure::not_sent(ErrorCode::LimitRate, "the server has too much to do (429): try later"),
             502..=504 => ToolFailure::new(ErrorCode::ProviderDown, format!("the server is not there (HTTP {status})")),
-            _ => ToolFailure::new(ErrorCode::ProviderProtocol, self.words()),
+            _ => unanswered(self.words()),
         }
     }
 
@@ -124,13 +127,13 @@ mod tests {
     #[test]
     fn each_refusal_says_what_to_do() {
         for (refused, code, words) in [
-            (refused(401, None, "secret"), ErrorCode::ProviderDown, "give `oauth`"),
-            (refused(403, Some("Bearer scope=\"a b\""), ""), ErrorCode::ProviderDown, "scope `a b`"),
-            (refused(429, None, ""), ErrorCode::ProviderDown, "try later"),
+            (refused(401, None, "secret"), ErrorCode::ToolUnavailable, "give `oauth`"),
+            (refused(403, Some("Bearer scope=\"a b\""), ""), ErrorCode::ToolUnavailable, "scope `a b`"),
+            (refused(429, None, ""), ErrorCode::LimitRate, "try later"),
             (refused(503, None, "<html>"), ErrorCode::ProviderDown, "not there"),
-            (refused(500, None, " it\nbroke "), ErrorCode::ProviderProtocol, "HTTP 500: it broke"),
-            (refused(400, None, r#"{"error":{"code":-32600,"message":"no"}}"#), ErrorCode::ProviderProtocol, "400: no"),
-            (refused(418, None, &"x".repeat(9_999)), ErrorCode::ProviderProtocol, "xxx…"),
+            (refused(500, None, " it\nbroke "), ErrorCode::ToolFailed, "HTTP 500: it broke"),
+            (refused(400, None, r#"{"error":{"code":-32600,"message":"no"}}"#), ErrorCode::ToolFailed, "400: no"),
+            (refused(418, None, &"x".repeat(9_999)), ErrorCode::ToolFailed, "xxx…"),
         ] {
             let failure = refused.failure();
             assert_eq!(failure.code, code);

@@ -131,7 +131,16 @@ async fn an_answer_that_cannot_be_used_fails_its_request_and_no_other() {
             body if body.contains("cut") => vec![Step::Write(
                 b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{\"id\"".to_vec(),
             )],
-            body if body.contains("broken") => stream("data: {\"method\":\"x\"}\n\n"),
+            body if body.contains("unfinished") => stream(&format!("data: {{\"id\":9,\"result\":\"{long}")),
+            body if body.contains("unending") => {
+                let mut steps = stream(&format!("data: {{\"id\":10,\"result\":\"{long}"));
+                steps.push(Step::Hold);
+                steps
+            }
+            body if body.contains("ended") => stream("data: {\"method\":\"x\"}\n\n"),
+            body if body.contains("torn") => vec![Step::Write(
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\ndata: {".to_vec(),
+            )],
             body if body.contains("hangs-up") => vec![],
             _ => json(result(20)),
         }
@@ -139,15 +148,18 @@ async fn an_answer_that_cannot_be_used_fails_its_request_and_no_other() {
     .await;
     let (transport, received) = opened(&server).await;
     let kinds = [
-        ("json-long", "provider.protocol: the server's answer is larger than 1000 bytes"),
-        ("event-long", "provider.protocol: the server's answer is larger than 1000 bytes"),
-        ("endless-line", "provider.protocol: the server's answer is larger than 1000 bytes"),
-        ("other-id", "provider.protocol: the server's answer holds no answer"),
-        ("html", "provider.protocol: the server answers with `text/html`"),
-        ("accepted", "provider.protocol: the server accepted the request without answering"),
-        ("packed", "provider.protocol: the server packs its answer (gzip)"),
+        ("json-long", "tool.result_invalid: the server's answer is larger than 1000 bytes"),
+        ("event-long", "tool.result_invalid: the server's answer is larger than 1000 bytes"),
+        ("endless-line", "tool.result_invalid: the server's answer is larger than 1000 bytes"),
+        ("other-id", "tool.failed: the server's answer holds no answer"),
+        ("html", "tool.result_invalid: the server answers with `text/html`"),
+        ("accepted", "tool.failed: the server accepted the request without answering"),
+        ("packed", "tool.result_invalid: the server packs its answer (gzip)"),
         ("cut", "provider.crashed: the server's answer broke off; the outcome is unknown"),
-        ("broken", "provider.crashed: the stream of its answer ended before the answer"),
+        ("unfinished", "tool.result_invalid: the server's answer is larger than 1000 bytes"),
+        ("unending", "tool.result_invalid: the server's answer is larger than 1000 bytes"),
+        ("ended", "tool.failed: the stream of its answer ended before the answer"),
+        ("torn", "provider.crashed: the stream of its answer ended before the answer"),
         ("hangs-up", "provider.crashed: the connection to 127.0.0.1:"),
     ];
     for (number, (kind, expected)) in (1..).zip(kinds) {

@@ -53,8 +53,32 @@ async fn a_broken_answer_fails_its_call_and_no_other() {
     server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[],"structuredContent":NaN}}}}"#, a["id"]));
     server.answer(&b, &text("fine"));
     let outcome = handle.wait().await.unwrap();
-    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderProtocol);
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ToolResultInvalid);
     assert_eq!(outcome.results[1].history_content(), "fine");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_answers_of_one_tool_again_and_again_shut_no_door() {
+    let (mut server, registry) = Bench::ready(json!({})).await;
+    let bad = [
+        r#""result":{"content":[],"structuredContent":NaN}"#,
+        r#""result":[]"#,
+        r#""result":{"content":7}"#,
+        r#""result":{"resultType":"task"}"#,
+        r#""result":{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}}"#,
+        r#""result":{"content":[],"_meta":{"n":1e999}}"#,
+    ];
+    for bad in bad.into_iter().cycle().take(12) {
+        let mut handle = start(&registry).await;
+        let request = server.request("tools/call").await;
+        server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},{bad}}}"#, request["id"]));
+        let outcome = handle.wait().await.unwrap();
+        assert_eq!(outcome.results[0].status, CallStatus::ToolError, "{bad}: {outcome:#?}");
+    }
+    let mut handle = start(&registry).await;
+    let request = server.request("tools/call").await;
+    server.answer(&request, &text("fine"));
+    assert_eq!(handle.wait().await.unwrap().results[0].history_content(), "fine");
 }
 
 #[tokio::test(start_paused = true)]

@@ -241,7 +241,7 @@ async fn a_result_that_asks_for_more_is_answered_and_asked_again_with_its_state(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_result_that_asks_for_ever_is_broken() {
+async fn a_call_that_asks_for_ever_fails_alone() {
     let bench = Bench::new(json!({}));
     let (mut server, session) = bench.modern(json!({"tools": {}})).await;
     let registry = bench.serve(&mut server, session).await;
@@ -251,6 +251,6 @@ async fn a_result_that_asks_for_ever_is_broken() {
         server.answer(&request, &json!({"resultType": "input_required", "requestState": "again"}));
     }
     let outcome = handle.wait().await.unwrap();
-    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderProtocol);
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ToolFailed);
     server.silence().await;
 }

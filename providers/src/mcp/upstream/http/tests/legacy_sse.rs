@@ -75,3 +75,29 @@ async fn the_end_of_the_stream_is_the_end_of_the_connection() {
     let reason = tokio::time::timeout(Duration::from_secs(5), transport.ended()).await.unwrap();
     assert_eq!(reason, "the server ended its stream");
 }
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_fails_its_request_and_the_stream_goes_on() {
+    let server = Server::start(|seen| match seen.line.as_str() {
+        "GET /mcp" => {
+            let long = "x".repeat(5 * MAX);
+            let mut steps = stream("event: endpoint\ndata: /messages?s=1\n\n");
+            steps.push(Step::Wait(Duration::from_millis(50)));
+            let large = format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{long}\"}}\n\n");
+            steps.push(Step::Write(format!("{large}data: {}\n\n", result(2)).into_bytes()));
+            steps.push(Step::Hold);
+            steps
+        }
+        _ => answer("202 Accepted", "", "Accepted"),
+    })
+    .await;
+    let mut config = config(&server);
+    config.way = McpWay::Sse;
+    let (transport, received) = transport(&config);
+    transport.send(request(1, "tools/call")).await.unwrap();
+    received.wait(1, 1).await;
+    assert_eq!(received.messages(), [(result(2), None)]);
+    let (id, failure) = received.failures().remove(0);
+    assert!(id == 1 && failure.contains("larger than 1000 bytes"), "{failure}");
+    transport.close().await;
+}
