@@ -21,6 +21,7 @@ mod log;
 mod mirror;
 mod pins;
 mod rounds;
+mod secrets;
 mod session;
 mod sessions;
 mod sse;

@@ -51,6 +51,19 @@ async fn replies_that_are_cut_off_or_of_a_wrong_shape_fail_their_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bad_replies_again_and_again_leave_the_server_open_to_everybody() {
+    let breaker = |settings: &mut toolyard::ProviderSettings| settings.breaker = Some(toolyard::Breaker::default());
+    let server = Hostile::launch(&[], |config| config.options.max_message_bytes = 1 << 20, breaker).await;
+    server.registry.wait_started(super::START).await;
+    for tool in ["nan", "not_a_result", "oversize", "cut_off", "bad_utf8", "neither"] {
+        let outcome = server.run(vec![call("bad", tool, json!({"mib": 2}))]).await;
+        assert_eq!(statuses(&outcome), [CallStatus::ToolError], "{tool}: {outcome:#?}");
+    }
+    server.is_well().await;
+    server.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_reply_and_one_to_nothing_are_dropped() {
     let server = Hostile::start(&[]).await;
     let outcome = server.run(vec![call("a", "twice", json!({})), call("b", "echo", json!({"text": "own"}))]).await;

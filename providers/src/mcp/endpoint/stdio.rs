@@ -14,7 +14,7 @@ use super::line::Outlet;
 use super::message::{Message, Notification, Request, response};
 use super::meta::{LEGACY, MODERN, Meta, unsupported};
 use super::peer::Peer;
-use super::session::Session;
+use super::session::{Offered, Session};
 
 /// Lines that wait to be served.
 const WAITING: usize = 64;
@@ -38,8 +38,8 @@ struct Client {
     running: JoinSet<()>,
 }
 
-/// Serves until the input ends.
-pub(super) async fn serve(shared: &Arc<Shared>) {
+/// Serves until the input ends; what is under way then has `grace` to come to its end.
+pub(super) async fn serve(shared: &Arc<Shared>, grace: Duration) {
     let (outlet, messages) = Outlet::new();
     let (lines, mut input) = mpsc::channel(WAITING);
     let max_bytes = shared.config.max_body_bytes;
@@ -56,7 +56,10 @@ pub(super) async fn serve(shared: &Arc<Shared>) {
             line = input.recv() => match line {
                 Some(Input::Line(line)) => client.receive(&line).await,
                 Some(Input::TooLong) => client.refuse_long(max_bytes).await,
-                None => break,
+                None => {
+                    client.finish(grace).await;
+                    break;
+                }
             },
             Some(_) = client.running.join_next() => {}
             () = shared.closed.cancelled() => break,
@@ -113,6 +116,7 @@ impl Client {
         let session = Arc::new(Session::new(
             toolyard::SessionKey { tenant: Arc::default(), session: uuid::Uuid::new_v4().to_string().into() },
             super::meta::ClientCapabilities::default(),
+            Offered::default(),
         ));
         Self { shared: Arc::clone(shared), outlet, session, is_open: false, running: JoinSet::new() }
     }
@@ -191,6 +195,15 @@ impl Client {
                 outlet.send(reply.text).await;
             }
         });
+    }
+
+    /// Its input has ended, and with it what it may still ask; what it has asked is answered. Whoever asks the client
+    /// something now asks in vain.
+    async fn finish(&mut self, grace: Duration) {
+        self.session.deafen();
+        let (closed, running) = (&self.shared.closed, &mut self.running);
+        let finished = closed.run_until_cancelled(async { while running.join_next().await.is_some() {} });
+        drop(tokio::time::timeout(grace, finished).await);
     }
 
     /// The client is gone: nothing that runs for it is of use any more.

@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use toolyard::{
-    CallContext, InvokeResult, JsonText, ToolExecutionResult, ToolFailure, ToolInvocation, result_from_mcp,
-};
+use toolyard::{CallContext, InvokeResult, JsonText, ToolExecutionResult, ToolInvocation, result_from_mcp};
 
 use super::connection::{Asker, Refusal, RpcError, id_text};
 use super::failure::unusable;
 use super::forward::forwarded;
 use super::mirror;
-use super::rounds::{self, Asked};
+use super::rounds::{self, Answered, Asked};
+use super::secrets::Secrets;
 use super::session::Session;
 
 /// Runs a call. Dropping the future cancels it.
@@ -34,40 +31,24 @@ pub(super) async fn call(session: &Session, invocation: ToolInvocation, context:
     let name = Some(invocation.tool_name().to_owned());
     let asked = Asked { method: Arc::from("tools/call"), name, mirrored, params };
     match rounds::ask(session, &asker, asked).await {
-        Ok(result) => complete(result, wants_native),
+        Ok(answered) => complete(answered, session.connection.secrets(), wants_native),
         // The server is alive and refused: the model can act on what it says.
         Err(Refusal::Error(error)) => Ok(refused(error, wants_native)),
-        Err(Refusal::Failed(failure)) => Err(failure.into_failure()),
+        Err(Refusal::Failed(failure)) => Err(session.connection.secrets().hidden_in_failure(failure.into_failure())),
     }
 }
 
 /// Absent `isError` means success. Whatever is in the result is kept; what is no result of a call fails it.
-fn complete(result: JsonText, wants_native: bool) -> InvokeResult {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Shape<'a> {
-        #[serde(borrow, default)]
-        content: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        structured_content: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        is_error: Option<&'a RawValue>,
-    }
+fn complete(answered: Answered, secrets: &Secrets, wants_native: bool) -> InvokeResult {
+    let Answered { mut result, shape } = answered;
     if let Err(unreadable) = result.check_readable() {
         return Err(unusable(format!("the tool ran, but its result {unreadable}")));
     }
-    let shape = serde_json::from_str::<Shape<'_>>(result.as_str()).ok();
-    let Some(shape) = shape.filter(|_| result.as_str().starts_with('{')) else {
-        return Err(wrong("its result is no object"));
-    };
-    if shape.content.is_some_and(|content| !content.get().starts_with('[')) {
-        return Err(wrong("the content of its result is no list"));
+    if let Some(fault) = shape.fault {
+        return Err(unusable(format!("the server answered wrongly: {fault}")));
     }
-    if shape.content.is_none() && shape.structured_content.is_none() {
-        return Err(wrong("its result has no content"));
-    }
-    if shape.is_error.is_some_and(|is_error| !matches!(is_error.get(), "true" | "false" | "null")) {
-        return Err(wrong("isError in its result is no boolean"));
+    if shape.is_error {
+        result = secrets.hidden_in_json(result);
     }
     let mut read = result_from_mcp(&result);
     // How results of calls are marked since 2026-07-28 says nothing to anybody here.
@@ -99,10 +80,6 @@ fn on_one_line(arguments: &JsonText) -> JsonText {
     }
 }
 
-fn wrong(message: &str) -> ToolFailure {
-    unusable(format!("the server answered wrongly: {message}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,10 +91,16 @@ mod tests {
         assert_eq!(on_one_line(&pretty).as_str(), "{   \"n\": 123456789012345678901234567890,    \"s\": \"a\\nb\" }");
     }
 
+    fn complete(text: &str, wants_native: bool) -> InvokeResult {
+        let mut secrets = Secrets::default();
+        secrets.add("s3cret-key");
+        super::complete(Answered::of(JsonText::parse(text).unwrap()), &secrets, wants_native)
+    }
+
     #[test]
     fn results_keep_their_errors_their_media_and_any_structured_content() {
         let text = r#"{"content":[{"type":"text","text":"no"},{"type":"image","data":"AAAA","mimeType":"image/png"}],"isError":true,"structuredContent":[123456789012345678901234567890],"resultType":"complete","x":1}"#;
-        let result = complete(JsonText::parse(text).unwrap(), true).unwrap();
+        let result = complete(text, true).unwrap();
         assert!(!result.success);
         assert_eq!(result.error_message.as_deref(), Some("no"));
         assert_eq!(result.content_items[0].image_base64(), Some(("image/png", "AAAA")));
@@ -129,9 +112,20 @@ mod tests {
     #[test]
     fn what_is_no_result_fails_its_call() {
         for text in ["[]", "7", "{}", r#"{"content":"x"}"#, r#"{"content":[],"isError":"no"}"#] {
-            let failure = complete(JsonText::parse(text).unwrap(), false).unwrap_err();
+            let failure = complete(text, false).unwrap_err();
             assert_eq!((failure.code, failure.sent), (ErrorCode::ToolResultInvalid, Sent::Yes), "{text}");
         }
-        assert!(complete(JsonText::parse(r#"{"content":[]}"#).unwrap(), false).unwrap().success);
+        assert!(complete(r#"{"content":[]}"#, false).unwrap().success);
+    }
+
+    #[test]
+    fn a_secret_is_hidden_where_a_tool_failed_and_is_data_where_it_did_not() {
+        let said = |is_error: bool| {
+            let text = format!(r#"{{"content":[{{"type":"text","text":"bad s3cret-key"}}],"isError":{is_error}}}"#);
+            let result = complete(&text, true).unwrap();
+            (result.content.clone(), result.native.unwrap().as_str().contains("s3cret-key"))
+        };
+        assert_eq!(said(true), ("bad ***".to_owned(), false));
+        assert_eq!(said(false), ("bad s3cret-key".to_owned(), true));
     }
 }

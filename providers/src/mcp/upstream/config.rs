@@ -8,7 +8,7 @@ use reqwest::header::HeaderName;
 use serde::{Deserialize, Serialize};
 use toolyard::{ErrorCode, ToolFailure};
 
-use super::http::McpHttpConfig;
+use super::http::{McpHttpConfig, McpOAuth};
 use super::pins::PinPolicy;
 use crate::mcp::value::McpValue;
 use crate::process::CommandSpec;
@@ -106,7 +106,7 @@ pub enum McpOffer {
 
 /// A folder that a server is told of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a folder such as { uri = \"file:///srv/data\", name = \"data\" }")]
 pub struct McpRoot {
     /// Its address, such as `file:///srv/data`.
     pub uri: String,
@@ -141,6 +141,17 @@ impl McpConfig {
             command.env.insert(name.clone(), value);
         }
         Ok(command)
+    }
+
+    /// Whether a value is to be in a variable of this process that is not set.
+    pub(super) fn has_unset_variables(&self) -> bool {
+        let service = match &self.transport {
+            McpTransport::Http(service) => Some(service),
+            McpTransport::Stdio(_) => None,
+        };
+        let headers = service.into_iter().flat_map(|service| service.headers.iter().map(|(_, value)| value));
+        let tokens = service.and_then(|service| service.oauth.as_ref()).into_iter().flat_map(McpOAuth::values);
+        self.env.values().chain(headers).chain(tokens).any(McpValue::is_unset)
     }
 
     /// A server that is a child process, with the default options.

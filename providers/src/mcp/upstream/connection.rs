@@ -21,6 +21,7 @@ use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, HostPort, JsonText, ToolFailure};
 
 use super::bridge::{Behalf, Bridge, BridgedRequest};
+use super::secrets::Secrets;
 use super::transport::{Inbox, Outgoing, OutgoingKind, SendFailure, Transport};
 use crate::mcp::envelope::Envelope;
 
@@ -183,6 +184,11 @@ impl Connection {
 
     pub(super) fn bridge(&self) -> &Bridge {
         &self.board.bridge
+    }
+
+    /// What nobody is to hear of what the server says.
+    pub(super) fn secrets(&self) -> &Secrets {
+        self.board.secrets()
     }
 
     /// Requests that wait for their answers.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use toolyard::{HostPort, NoHost, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
+use toolyard::{ErrorCode, HostPort, NoHost, ProviderConnector, ProviderKind, ToolFailure, ToolProvider};
 
 use super::client::McpClient;
 use super::config::McpConfig;
@@ -75,6 +75,11 @@ impl ProviderConnector for McpConnector {
 
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>> {
         Box::pin(self.open())
+    }
+
+    /// An address that is not allowed stays so, and a variable of this process that is not set stays away.
+    fn mends_itself(&self, failure: &ToolFailure) -> bool {
+        failure.code != ErrorCode::PolicyDenied && !self.dialer.config.has_unset_variables()
     }
 }
 

@@ -7,6 +7,7 @@ use toolyard::{HostPort, ToolFailure};
 
 use super::config::{McpConfig, McpTransport};
 use super::http::HttpTransport;
+use super::secrets::Secrets;
 use super::session::{Opening, Session};
 use super::stdio::StdioTransport;
 use super::transport::{Inbox, Transport};
@@ -42,6 +43,7 @@ impl Dialer {
             hub: self.hub.clone(),
             tenant,
             host: Arc::clone(&self.host),
+            secrets: Secrets::of(&self.config),
         };
         Session::open(opening, |inbox| self.dial(inbox)).await
     }

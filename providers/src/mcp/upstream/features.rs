@@ -28,6 +28,9 @@ impl McpFeatures for Session {
                 return answer;
             }
             match tokio::time::timeout_at(request.deadline, self.relay(&request)).await {
+                Ok(Err(Refusal::Failed(failure))) => {
+                    Err(McpRefusal::Failed(self.connection.secrets().hidden_in_failure(failure.into_failure())))
+                }
                 Ok(answer) => answer.map_err(McpRefusal::from).and_then(|answer| readable(&request.method, answer)),
                 Err(_elapsed) => {
                     let message = format!("the server did not answer `{}` in time", request.method);
@@ -68,8 +71,8 @@ impl Session {
             JsonText::object(members.chain(inputs.iter().cloned()))
         };
         let name = name.and_then(|name| name.text());
-        rounds::ask(self, &asker, Asked { method: Arc::clone(&request.method), name, mirrored: Vec::new(), params })
-            .await
+        let asked = Asked { method: Arc::clone(&request.method), name, mirrored: Vec::new(), params };
+        rounds::ask(self, &asker, asked).await.map(|answered| answered.result)
     }
 
     /// What has no method of its own since 2026-07-28.

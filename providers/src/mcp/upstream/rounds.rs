@@ -30,6 +30,22 @@ pub(super) struct Asked<P> {
     pub(super) params: P,
 }
 
+/// A result, and what was seen of it when it was looked at, which is done once.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) result: JsonText,
+    pub(super) shape: Shape,
+}
+
+/// What a result looks like as that of a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    /// Why it is none.
+    pub(super) fault: Option<&'static str>,
+    /// The tool failed.
+    pub(super) is_error: bool,
+}
+
 /// What a result means.
 #[derive(Debug)]
 enum Step {
@@ -57,7 +73,7 @@ struct Input {
 ///
 /// # Errors
 /// The server refused, did not answer, or asks for what is not to be had.
-pub(super) async fn ask<P>(session: &Session, asker: &Arc<Asker>, asked: Asked<P>) -> Result<JsonText, Refusal>
+pub(super) async fn ask<P>(session: &Session, asker: &Arc<Asker>, asked: Asked<P>) -> Result<Answered, Refusal>
 where
     P: Fn(&[(&'static str, JsonText)], u64) -> JsonText,
 {
@@ -73,29 +89,23 @@ where
             cancels: true,
         };
         let result = session.request(request).await?;
-        match step(&result)? {
-            Step::Complete => return Ok(result),
+        let (answered, kind) = look_at(result);
+        match step(&answered, kind.as_deref())? {
+            Step::Complete => return Ok(answered),
             Step::InputRequired(required) => inputs = answer(session, asker, required).await?,
         }
     }
     Err(wrong(format_args!("it asked for more than {MOST} times")).into())
 }
 
-/// Looks what a result is.
+/// Says what an answer is.
 ///
 /// # Errors
 /// It is of a kind that was not asked for, or cannot be read.
-fn step(result: &JsonText) -> Result<Step, ToolFailure> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Kind<'a> {
-        #[serde(borrow)]
-        result_type: Option<&'a RawValue>,
-    }
-    let kind: Option<Kind<'_>> = serde_json::from_str(result.as_str()).ok();
-    match kind.and_then(|kind| kind.result_type).map(RawValue::get) {
+fn step(answered: &Answered, kind: Option<&str>) -> Result<Step, ToolFailure> {
+    match kind {
         None | Some("\"complete\"" | "null") => Ok(Step::Complete),
-        Some("\"input_required\"") => read(result).map(Step::InputRequired),
+        Some("\"input_required\"") => read(&answered.result).map(Step::InputRequired),
         Some(other) => {
             let other: String = other.chars().take(60).collect();
             Err(wrong(format_args!("a result of the type {other}, which was not asked for")))
@@ -153,13 +163,58 @@ async fn answer(
     Ok(members)
 }
 
+/// Looks at a result from its start to its end. Gives what it says of its type, too.
+fn look_at(result: JsonText) -> (Answered, Option<String>) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Members<'a> {
+        #[serde(borrow)]
+        result_type: Option<&'a RawValue>,
+        #[serde(borrow)]
+        content: Option<&'a RawValue>,
+        #[serde(borrow)]
+        structured_content: Option<&'a RawValue>,
+        #[serde(borrow)]
+        is_error: Option<&'a RawValue>,
+    }
+    let members = serde_json::from_str::<Members<'_>>(result.as_str()).ok();
+    let kind = members.as_ref().and_then(|members| members.result_type).map(|kind| kind.get().to_owned());
+    let shape = match members.filter(|_| result.as_str().starts_with('{')) {
+        None => Shape { fault: Some("its result is no object"), is_error: false },
+        Some(Members { content, structured_content, is_error, .. }) => {
+            let is_error = is_error.map_or("false", RawValue::get);
+            let fault = match content {
+                Some(content) if !content.get().starts_with('[') => Some("the content of its result is no list"),
+                None if structured_content.is_none() => Some("its result has no content"),
+                _ if !matches!(is_error, "true" | "false") => Some("isError in its result is no boolean"),
+                _ => None,
+            };
+            Shape { fault, is_error: is_error == "true" }
+        }
+    };
+    (Answered { result, shape }, kind)
+}
+
+// === impl Answered ===
+
+#[cfg(test)]
+impl Answered {
+    /// This result, as if a server had sent it.
+    pub(super) fn of(result: JsonText) -> Self {
+        look_at(result).0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn results_that_ask_for_more_are_told_from_those_that_do_not() {
-        let step = |text: &str| step(&JsonText::parse(text).unwrap());
+        let step = |text: &str| {
+            let (answered, kind) = look_at(JsonText::parse(text).unwrap());
+            step(&answered, kind.as_deref())
+        };
         for complete in ["{}", r#"{"resultType":"complete"}"#, "[]", "7"] {
             assert!(matches!(step(complete), Ok(Step::Complete)), "{complete}");
         }

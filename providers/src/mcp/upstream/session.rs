@@ -12,6 +12,7 @@ use super::bridge::Bridge;
 use super::config::McpOptions;
 use super::connection::{Connection, Ears, Refusal, Request};
 use super::handshake::{self, Server};
+use super::secrets::Secrets;
 use super::subscription::Subscriptions;
 use super::transport::{Era, Inbox, SendFailure, Transport};
 use crate::mcp::era::EraMemory;
@@ -31,6 +32,8 @@ pub(super) struct Opening {
     pub(super) tenant: Option<Arc<str>>,
     /// Who answers what the server asks for no call.
     pub(super) host: Arc<dyn HostPort>,
+    /// What the server must not say.
+    pub(super) secrets: Secrets,
 }
 
 /// One opened connection to a server.
@@ -63,9 +66,9 @@ impl Session {
     where
         F: Future<Output = Result<Arc<dyn Transport>, ToolFailure>>,
     {
-        let Opening { provider, options, memory, hub, tenant, host } = opening;
+        let Opening { provider, options, memory, hub, tenant, host, secrets } = opening;
         let tools_changed = Arc::new(Notify::new());
-        let ears = Ears { hub, tenant, tools_changed: Arc::clone(&tools_changed) };
+        let ears = Ears { hub, tenant, tools_changed: Arc::clone(&tools_changed), secrets };
         let bridge = Bridge::new(Arc::clone(&provider), options.clone());
         let connection = Connection::open(Arc::clone(&provider), bridge, ears, host, dial).await?;
         let server = introduce(&connection, &memory).await?;
@@ -174,7 +177,7 @@ async fn introduce(connection: &Connection, memory: &EraMemory) -> Result<Server
                 failure.code = ErrorCode::ProviderProtocol;
             }
             failure.message = format!("it did not complete the MCP handshake: {}", failure.message).into();
-            Err(failure)
+            Err(connection.secrets().hidden_in_failure(failure))
         }
     }
 }

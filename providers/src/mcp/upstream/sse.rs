@@ -51,7 +51,9 @@ impl SseTransport {
             let letter = Letter { method: Method::GET, url: link.url().clone(), headers, body: None };
             let response = link.send(letter).await?;
             if !response.status().is_success() {
-                return Err(Refused::read(response).await.failure());
+                let mut failure = Refused::read(response).await.failure();
+                failure.message = link.redacted(&failure.message).into();
+                return Err(failure);
             }
             if content_type(&response) != "text/event-stream" {
                 return Err(protocol("the server gives no stream of events at its address"));

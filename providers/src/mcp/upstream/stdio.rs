@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolyard::{ErrorCode, ToolFailure};
@@ -26,7 +27,9 @@ const READ: usize = 64 << 10;
 /// What some programs begin their output with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Time for the end of a child to be known once its pipes are closed: it says more than they do.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// The same for a child that is known to be dead, so that its end is sure to be told.
+const OBITUARY: Duration = Duration::from_secs(5);
 
 /// The pipes of a child. Dropping it ends the child.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(super) struct StdioTransport {
     child: ChildProcess,
     shared: Arc<Shared>,
     tasks: Mutex<Vec<AbortOnDropHandle<()>>>,
+    /// How it came to its end once its pipes were closed: the same for all that ask.
+    end: OnceCell<String>,
 }
 
 #[derive(Debug)]
@@ -57,9 +62,9 @@ impl StdioTransport {
         max_message_bytes: usize,
         inbox: Arc<dyn Inbox>,
     ) -> Result<Self, ToolFailure> {
-        let (child, (stdout, stdin)) = ChildProcess::start(spawner, command).await.map_err(|error| {
-            ToolFailure::not_sent(ErrorCode::ProviderDown, format!("`{}` cannot be started: {error}", command.command))
-        })?;
+        let (child, (stdout, stdin)) = ChildProcess::start(spawner, command)
+            .await
+            .map_err(|error| ToolFailure::not_sent(ErrorCode::ProviderDown, not_started(command, &error)))?;
         let pipe = stdin.into_owned_fd().and_then(pipe::Sender::from_owned_fd).map_err(|error| {
             ToolFailure::not_sent(ErrorCode::ProviderDown, format!("its standard input cannot be used: {error}"))
         })?;
@@ -75,7 +80,22 @@ impl StdioTransport {
             AbortOnDropHandle::new(tokio::spawn(write(Arc::clone(&shared), pipe))),
             AbortOnDropHandle::new(tokio::spawn(read(Arc::clone(&shared), stdout, max_message_bytes, inbox, heard))),
         ];
-        Ok(Self { child, shared, tasks: Mutex::new(tasks) })
+        Ok(Self { child, shared, tasks: Mutex::new(tasks), end: OnceCell::new() })
+    }
+
+    /// A pipe may be closed before the system tells of the child's end, however busy it is; a child may also close its
+    /// pipes and live on.
+    async fn learn_end(&self) -> String {
+        if let Ok(end) = tokio::time::timeout(LAST_WORDS, self.child.ended()).await {
+            return end;
+        }
+        if self.child.has_died()
+            && let Ok(end) = tokio::time::timeout(OBITUARY, self.child.ended()).await
+        {
+            return end;
+        }
+        let why = self.shared.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        why.unwrap_or_else(|| "its connection was closed".to_owned())
     }
 }
 
@@ -114,11 +134,7 @@ impl Transport for StdioTransport {
             tokio::select! {
                 biased;
                 reason = self.child.ended() => reason,
-                () = self.shared.gone.cancelled() => {
-                    let why = self.shared.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    let why = why.unwrap_or_else(|| "its connection was closed".to_owned());
-                    tokio::time::timeout(LAST_WORDS, self.child.ended()).await.unwrap_or(why)
-                }
+                () = self.shared.gone.cancelled() => self.end.get_or_init(|| self.learn_end()).await.clone(),
             }
         })
     }
@@ -131,6 +147,17 @@ impl Transport for StdioTransport {
             self.tasks.lock().unwrap_or_else(PoisonError::into_inner).clear();
             self.child.stop().await;
         })
+    }
+}
+
+/// The system's error says what is wrong, and not with what.
+fn not_started(command: &CommandSpec, error: &std::io::Error) -> String {
+    let program = &command.command;
+    match &command.cwd {
+        Some(folder) if !folder.is_dir() => {
+            format!("`{program}` cannot be started in `{}`: there is no such folder", folder.display())
+        }
+        _ => format!("`{program}` cannot be started: {error}"),
     }
 }
 
@@ -196,3 +223,6 @@ fn cancelled(id: u64, reason: &str) -> String {
         r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"{reason}"}}}}"#
     )
 }
+
+#[cfg(test)]
+mod tests;

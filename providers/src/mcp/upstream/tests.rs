@@ -8,3 +8,4 @@ mod handshakes;
 mod lists;
 mod server;
 mod sessions;
+mod starts;

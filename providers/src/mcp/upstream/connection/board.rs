@@ -1,5 +1,6 @@
 //! Board: everything that a server says comes here and goes to whom it concerns.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,12 +11,13 @@ use toolyard::{ErrorCode, JsonText, Progress};
 
 use super::asker::{Asker, Mail};
 use super::count::Counts;
-use super::message::{self, Message, Reply, ServerRequest};
+use super::message::{self, Message, Reply, RpcError, ServerRequest};
 use super::pending::{Answer, Pending};
 use crate::mcp::hub::{McpEvent, McpEventKind, McpHub};
 use crate::mcp::upstream::bridge::{Admitted, Bridge, BridgedRequest};
 use crate::mcp::upstream::failure::unusable;
 use crate::mcp::upstream::log::{Gate, SeldomGate};
+use crate::mcp::upstream::secrets::Secrets;
 use crate::mcp::upstream::transport::{Failed, Inbox};
 
 /// Where everything goes that a server says.
@@ -37,6 +39,8 @@ pub(in crate::mcp::upstream) struct Ears {
     /// The tenant whose session it is; absent for the one that all share.
     pub(in crate::mcp::upstream) tenant: Option<Arc<str>>,
     pub(in crate::mcp::upstream) tools_changed: Arc<Notify>,
+    /// What none of them is to hear.
+    pub(in crate::mcp::upstream) secrets: Secrets,
 }
 
 /// Something to be done for the server that no asker does.
@@ -78,9 +82,10 @@ impl Board {
 
     fn take(&self, message: Message<'_>, bytes: usize, answering: Option<u64>) {
         match message {
+            Message::Reply { id, reply: Reply::Error(error) } => self.refused(id, error),
             Message::Reply { id, reply } => self.settle(id, Answer::Said(reply)),
             Message::StrayError(error) => match answering {
-                Some(id) => self.settle(id, Answer::Said(Reply::Error(error))),
+                Some(id) => self.refused(id, error),
                 None => self.say(|provider| {
                     tracing::warn!(provider, code = error.code, "the server could not read a message");
                 }),
@@ -93,6 +98,19 @@ impl Board {
             }
             Message::Noise => self.noise(bytes),
         }
+    }
+
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.ears.secrets
+    }
+
+    fn refused(&self, id: u64, mut error: RpcError) {
+        if let Cow::Owned(hidden) = self.secrets().hidden_in(&error.message) {
+            error.message = hidden;
+        }
+        error.data = error.data.map(|data| self.secrets().hidden_in_json(data));
+        error.raw = self.secrets().hidden_in_json(error.raw);
+        self.settle(id, Answer::Said(Reply::Error(error)));
     }
 
     fn settle(&self, id: u64, answer: Answer) {
@@ -154,6 +172,7 @@ impl Board {
         }
         let Ok(Report { token, progress, total, message }) = serde_json::from_str(params) else { return };
         if let Some(asker) = number(token).and_then(|id| self.pending.asker(id)) {
+            let message = message.map(|message| self.secrets().hidden_in(&message).into_owned());
             asker.progress(Progress { done: progress, total, message });
         }
     }
@@ -164,6 +183,7 @@ impl Board {
             self.counts.logs.increment(1);
             return;
         };
+        let line = self.secrets().hidden_in_json(line);
         match self.asker(answering, Some(params)) {
             Some(asker) => self.mail(&asker, Mail::Log(line)),
             None => self.tell(McpEventKind::Log { params: line }),

@@ -63,6 +63,20 @@ pub struct McpOAuthClient {
     pub token_url: Option<Url>,
 }
 
+// === impl McpOAuth ===
+
+impl McpOAuth {
+    /// The values that it is configured with.
+    pub(in crate::mcp::upstream) fn values(&self) -> impl Iterator<Item = &McpValue> {
+        let (token, client) = match self {
+            Self::Token(token) => (Some(token), None),
+            Self::ClientCredentials(client) => (None, Some(client)),
+            Self::Refresh { client, token } => (Some(token), Some(client)),
+        };
+        token.into_iter().chain(client.and_then(|client| client.secret.as_ref()))
+    }
+}
+
 // === impl McpHttpConfig ===
 
 impl McpHttpConfig {

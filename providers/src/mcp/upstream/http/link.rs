@@ -11,12 +11,11 @@ use super::auth::Auth;
 use super::config::McpHttpConfig;
 use crate::http::{Clients, Guard, Refused, Resolver, cause, connection_failure, install_crypto_provider};
 use crate::mcp::upstream::failure::unanswered;
+use crate::mcp::upstream::secrets::Secrets;
 
 const MAX_REDIRECTS: usize = 5;
 /// Idle connections that are kept: calls are not throttled here, so there may be many.
 const MAX_IDLE: usize = 64;
-/// Shorter values could not be kept out of texts without taking innocent ones out too.
-const MIN_SECRET_CHARS: usize = 4;
 
 /// Requests to one service: with its headers, under the guard of addresses, following it nowhere else.
 #[derive(Debug)]
@@ -36,10 +35,6 @@ pub(in crate::mcp::upstream) struct Letter {
     pub(in crate::mcp::upstream) headers: HeaderMap,
     pub(in crate::mcp::upstream) body: Option<Arc<str>>,
 }
-
-/// Values that must not be shown.
-#[derive(Default)]
-struct Secrets(Vec<String>);
 
 // === impl Link ===
 
@@ -97,7 +92,7 @@ impl Link {
 
     /// A text of the service's without what must not be shown.
     pub(in crate::mcp::upstream) fn redacted(&self, text: &str) -> String {
-        self.secrets.hidden_in(text)
+        self.secrets.hidden_in(text).into_owned()
     }
 
     async fn follow(&self, mut letter: Letter, token: Option<&str>) -> Result<Response, ToolFailure> {
@@ -171,24 +166,4 @@ pub(in crate::mcp::upstream) fn refusal(refused: &Refused) -> ToolFailure {
         Refused::Scheme(_) | Refused::Credentials | Refused::NoHost | Refused::Metadata(_) => "",
     };
     ToolFailure::not_sent(ErrorCode::PolicyDenied, format!("{refused}{hint}"))
-}
-
-// === impl Secrets ===
-
-impl Secrets {
-    /// The value of a header, and the token in one such as `Bearer abc`.
-    fn add(&mut self, value: &str) {
-        let parts = std::iter::once(value).chain(value.split_whitespace().skip(1));
-        self.0.extend(parts.filter(|part| part.chars().count() >= MIN_SECRET_CHARS).map(str::to_owned));
-    }
-
-    fn hidden_in(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "***"))
-    }
-}
-
-impl std::fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secrets")
-    }
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 use toolyard::{CallStatus, ErrorCode, ToolBatch};
 
 use super::server::{Bench, call, start, text};
+use crate::mcp::McpEventKind;
 
 #[tokio::test(start_paused = true)]
 async fn calls_are_under_way_at_once_and_each_gets_its_own_answer() {
@@ -106,4 +107,38 @@ async fn a_refusal_is_a_result_that_keeps_its_code() {
     assert_eq!(result.status, CallStatus::ToolError);
     assert_eq!(result.result.metadata["jsonrpc_code"], -32042);
     assert_eq!(result.result.native.as_ref().unwrap().as_str(), error);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_its_own_secret_is_not_repeated_where_things_go_wrong() {
+    let mut bench = Bench::new(json!({}));
+    bench.secrets.add("s3cret-key");
+    let mut events = bench.hub.events();
+    let (mut server, session) = bench.legacy(json!({"tools": {}})).await;
+    let registry = bench.serve(&mut server, session).await;
+    let answers = [
+        r#""error":{"code":-32000,"message":"bad s3cret-key","data":{"key":"s3cret\u002dkey"}}"#,
+        r#""result":{"content":[{"type":"text","text":"bad s3cret-key"}],"isError":true,"structuredContent":["s3cret-key"]}"#,
+        r#""result":{"resultType":"s3cret-key"}"#,
+    ];
+    for answer in answers {
+        let batch = ToolBatch::new(vec![call("c", "{}")]).with_native_results();
+        let mut handle = registry.start(batch).await.unwrap();
+        let request = server.request("tools/call").await;
+        server.notify("notifications/message", &json!({"level": "info", "data": ["s3cret-key"]}));
+        server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, request["id"]));
+        let outcome = handle.wait().await.unwrap();
+        let said = format!("{outcome:?}{}", serde_json::to_string(&outcome).unwrap());
+        assert_eq!(outcome.results[0].status, CallStatus::ToolError);
+        assert!(!said.contains("s3cret") && said.contains("***"), "{said}");
+    }
+    server.notify("notifications/message", &json!({"level": "info", "data": ["s3cret-key"]}));
+    let mut lines = Vec::new();
+    while let Ok(event) = events.try_recv() {
+        if let McpEventKind::Log { params } = event.kind {
+            lines.push(params.as_str().to_owned());
+        }
+    }
+    assert_eq!(lines.last().unwrap(), r#"{"data":["***"],"level":"info"}"#);
+    assert!(lines.iter().all(|line| !line.contains("s3cret")), "{lines:?}");
 }

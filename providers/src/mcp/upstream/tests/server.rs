@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolyard::{
-    BatchHandle, HostPort, JsonText, Limits, NoHost, ProviderSettings, RawArguments, ToolBatch, ToolCall, ToolFailure,
-    ToolRegistry,
+    BatchHandle, Breaker, HostPort, JsonText, Limits, NoHost, ProviderSettings, RawArguments, ToolBatch, ToolCall,
+    ToolFailure, ToolRegistry,
 };
 
 use crate::mcp::era::EraMemory;
@@ -16,6 +16,7 @@ use crate::mcp::hub::McpHub;
 use crate::mcp::upstream::client::McpClient;
 use crate::mcp::upstream::config::McpOptions;
 use crate::mcp::upstream::pins::McpPins;
+use crate::mcp::upstream::secrets::Secrets;
 use crate::mcp::upstream::session::{Opening, Session};
 use crate::mcp::upstream::transport::{Failed, Inbox, Opened, Outgoing, SendFailure, Transport};
 
@@ -46,6 +47,7 @@ pub(super) struct Bench {
     pub(super) memory: Arc<EraMemory>,
     pub(super) hub: McpHub,
     pub(super) host: Arc<dyn HostPort>,
+    pub(super) secrets: Secrets,
 }
 
 /// A session that is being opened.
@@ -57,7 +59,7 @@ impl Bench {
     pub(super) fn new(options: Value) -> Self {
         let options: McpOptions = serde_json::from_value(options).unwrap();
         let memory = Arc::new(EraMemory::new(options.era));
-        Self { options, memory, hub: McpHub::new(), host: Arc::new(NoHost) }
+        Self { options, memory, hub: McpHub::new(), host: Arc::new(NoHost), secrets: Secrets::default() }
     }
 
     /// Begins to open a session.
@@ -69,6 +71,7 @@ impl Bench {
             hub: self.hub.clone(),
             tenant: None,
             host: Arc::clone(&self.host),
+            secrets: self.secrets.clone(),
         };
         let (hand_over, server) = tokio::sync::oneshot::channel();
         let opens = tokio::spawn(Session::open(opening, |inbox| async {
@@ -103,8 +106,9 @@ impl Bench {
         let registry = ToolRegistry::new(Limits::default());
         let client = Arc::new(McpClient::new(session, &self.hub, None, McpPins::in_memory()));
         let (made, list) = (registry.clone(), json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}));
-        let registering =
-            tokio::spawn(async move { made.register(client, ProviderSettings::default()).await.unwrap() });
+        let mut settings = ProviderSettings::default();
+        settings.breaker = Some(Breaker::default());
+        let registering = tokio::spawn(async move { made.register(client, settings).await.unwrap() });
         loop {
             let request = server.message().await;
             match request["method"].as_str() {
