@@ -297,7 +297,7 @@ mod tests {
         let places: Vec<(String, (usize, usize))> =
             errors.into_iter().map(|error| (error.section, error.place.unwrap())).collect();
         let expected = [
-            ("", (7, 44)),
+            ("", (7, 37)),
             ("mcpServers/ä", (4, 7)),
             ("mcpServers/b", (6, 7)),
             ("mcpServers/c", (7, 2)),

@@ -149,6 +149,8 @@ async fn a_client_hears_of_changes_of_those_lists_only_that_it_was_told_of() {
         open(offered).listen(outlet);
         heard.push(messages);
     }
+    // The endpoint's own task begins to listen.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     for kind in [McpEventKind::PromptsChanged, McpEventKind::ResourcesChanged] {
         endpoint.shared.hub.tell(McpEvent { provider: "p".into(), tenant: None, kind });
     }

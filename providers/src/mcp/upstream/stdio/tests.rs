@@ -30,7 +30,7 @@ async fn end_of(script: &str) -> String {
 #[tokio::test]
 async fn a_child_that_has_died_is_waited_for_until_its_end_is_told() {
     // What it leaves behind holds its standard error open, so that its last words are waited for.
-    let end = end_of("echo out of luck >&2; setsid sleep 20 </dev/null >/dev/null & exit 3").await;
+    let end = end_of("echo out of luck >&2; setsid sleep 3 </dev/null >/dev/null & sleep 0.2; exit 3").await;
     assert!(end.contains("exit status: 3") && end.contains("out of luck"), "{end}");
 }
 

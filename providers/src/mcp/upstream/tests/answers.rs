@@ -139,6 +139,6 @@ async fn a_server_that_says_its_own_secret_is_not_repeated_where_things_go_wrong
             lines.push(params.as_str().to_owned());
         }
     }
-    assert_eq!(lines.last().unwrap(), r#"{"data":["***"],"level":"info"}"#);
+    assert_eq!(lines.last().unwrap(), r#"{"level":"info","data":["***"]}"#);
     assert!(lines.iter().all(|line| !line.contains("s3cret")), "{lines:?}");
 }
