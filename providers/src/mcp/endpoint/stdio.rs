@@ -36,6 +36,8 @@ struct Client {
     session: Arc<Session>,
     is_open: bool,
     running: JoinSet<()>,
+    /// Streams of changes, which have no end of their own.
+    listening: JoinSet<()>,
 }
 
 /// Serves until the input ends; what is under way then has `grace` to come to its end.
@@ -62,6 +64,7 @@ pub(super) async fn serve(shared: &Arc<Shared>, grace: Duration) {
                 }
             },
             Some(_) = client.running.join_next() => {}
+            Some(_) = client.listening.join_next() => {}
             () = shared.closed.cancelled() => break,
         }
     }
@@ -118,7 +121,14 @@ impl Client {
             super::meta::ClientCapabilities::default(),
             Offered::default(),
         ));
-        Self { shared: Arc::clone(shared), outlet, session, is_open: false, running: JoinSet::new() }
+        Self {
+            shared: Arc::clone(shared),
+            outlet,
+            session,
+            is_open: false,
+            running: JoinSet::new(),
+            listening: JoinSet::new(),
+        }
     }
 
     async fn receive(&mut self, line: &[u8]) {
@@ -187,7 +197,8 @@ impl Client {
         // A session's own requests enter it by themselves.
         let entered = peer.is_modern().then(|| self.session.enter(&request.id));
         let cancelled = entered.as_ref().map(|entered| entered.cancelled.clone()).unwrap_or_default();
-        self.running.spawn(async move {
+        let tasks = if &*request.method == "subscriptions/listen" { &mut self.listening } else { &mut self.running };
+        tasks.spawn(async move {
             let answer = shared.answer(request, peer, outlet.clone());
             let reply = cancelled.run_until_cancelled_owned(answer).await.flatten();
             drop(entered);
@@ -210,6 +221,7 @@ impl Client {
     async fn leave(mut self) {
         self.shared.end(&self.session);
         self.running.shutdown().await;
+        self.listening.shutdown().await;
     }
 }
 
