@@ -77,6 +77,12 @@ pub trait ProviderConnector: Send + Sync + 'static {
 
     /// Makes a fresh incarnation. Dropping the future gives up and leaves nothing behind.
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn ToolProvider>, ToolFailure>>;
+
+    /// Whether it may go better by itself after [`ProviderConnector::connect`] failed like this. What cannot, such as a
+    /// mistake in a configuration, is tried again only when somebody asks for a reload. Default true.
+    fn mends_itself(&self, _failure: &ToolFailure) -> bool {
+        true
+    }
 }
 
 /// The kind of a provider, such as `mcp` or `function`; a label of the metrics.

@@ -47,7 +47,6 @@ fn tool(config: ScriptedTool) -> FunctionTool {
         spec.parameters_schema = schema;
     }
     spec.title = config.title;
-    spec.effect = config.effect;
     spec.execution = config.execution;
     spec.timeout = config.timeout_ms.map(Duration::from_millis);
     spec.max_in_flight = config.max_in_flight;

@@ -58,9 +58,8 @@ async fn a_hostile_server_costs_its_own_calls_and_nothing_else() {
         "good",
     ];
     let (hostile, friend) = (Service::start(&effects).await, Service::start(&["good"]).await);
-    let config = hostile
-        .config("bad", "max_message_bytes = 100000\nbreaker = { failures = 0 }\ntool_timeout_ms = 1500")
-        + &friend.config("friend", "");
+    let config =
+        hostile.config("bad", "max_message_bytes = 100000\ntool_timeout_ms = 1500") + &friend.config("friend", "");
     let daemon = Daemon::start(&config).await;
     ready(&daemon, &["bad__good", "friend__good"]).await;
     let mut names: Vec<String> = effects.iter().map(|effect| format!("bad__{effect}")).collect();
@@ -71,17 +70,17 @@ async fn a_hostile_server_costs_its_own_calls_and_nothing_else() {
     assert_eq!(status, 200);
     assert!(begun.elapsed().unwrap() < Duration::from_secs(10));
     let expected = [
-        ("tool_error", "provider.protocol", "NaN"),
-        ("tool_error", "provider.protocol", ""),
-        ("tool_error", "provider.protocol", "larger than 100000 bytes"),
-        ("tool_error", "provider.protocol", "larger than 100000 bytes"),
+        ("tool_error", "tool.result_invalid", "NaN"),
+        ("tool_error", "tool.result_invalid", ""),
+        ("tool_error", "tool.result_invalid", "larger than 100000 bytes"),
+        ("tool_error", "tool.result_invalid", "larger than 100000 bytes"),
         ("unavailable", "provider.crashed", "broke off"),
-        ("unavailable", "provider.crashed", "ended before the answer"),
+        ("tool_error", "tool.failed", "ended before the answer"),
         ("timeout", "deadline.exceeded", ""),
         ("timeout", "deadline.exceeded", ""),
         ("ok", "", "once"),
-        ("tool_error", "provider.protocol", "169.254.169.254"),
-        ("unavailable", "provider.down", "give `oauth`"),
+        ("tool_error", "tool.failed", "169.254.169.254"),
+        ("unavailable", "tool.unavailable", "give `oauth`"),
         ("ok", "", "s1"),
         ("ok", "", "s1"),
     ];

@@ -20,7 +20,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::registry_actor::{Change, RegistryActor, Report};
 use super::slot::Reply;
-use super::start::{self, Blueprint, Started};
+use super::start::{self, Blueprint, StartFailure, Started};
 use super::tell;
 use crate::metrics;
 use crate::provider::{ProviderEvent, Reason};
@@ -74,7 +74,7 @@ struct Incarnation {
 }
 
 /// A start has ended.
-struct Attempted(Result<Started, String>);
+struct Attempted(Result<Started, StartFailure>);
 
 /// Something happened to an incarnation.
 struct Happened(Arc<ProviderHandle>, ProviderEvent);
@@ -164,6 +164,15 @@ impl ProviderActor {
         Change::Down(reason)
     }
 
+    /// Nothing is tried until somebody asks for it.
+    fn down_for_good(&mut self, reason: String) -> Change {
+        self.failures = 0;
+        if let Some(breaker) = &self.charge.blueprint.breaker {
+            breaker.restarted();
+        }
+        Change::Down(reason)
+    }
+
     /// Gives what resolves when calls can see the change, or when there is no registry any more to publish it.
     async fn report(&self, change: Change) -> oneshot::Receiver<()> {
         let (published, seen) = oneshot::channel();
@@ -191,8 +200,8 @@ impl Message<Attempted> for ProviderActor {
 }
 
 impl ProviderActor {
-    async fn attempted(&mut self, started: Result<Started, String>, asked: bool, reloads: Vec<Reply>) {
-        let reason = match started {
+    async fn attempted(&mut self, started: Result<Started, StartFailure>, asked: bool, reloads: Vec<Reply>) {
+        let StartFailure { reason, mends_itself } = match started {
             Ok(started) => {
                 self.tell_breaker(asked);
                 let (change, before) = self.up(started);
@@ -208,7 +217,7 @@ impl ProviderActor {
                 });
                 return;
             }
-            Err(reason) => reason,
+            Err(failure) => failure,
         };
         let name = &self.charge.blueprint.name;
         let failed = RegistryError::StartFailed { name: name.to_string(), reason: reason.clone() };
@@ -217,7 +226,7 @@ impl ProviderActor {
             tracing::warn!(provider = %name, reason, "reload failed");
             drop(self.report(Change::Kept(reason)).await);
         } else {
-            let change = self.down(reason);
+            let change = if mends_itself { self.down(reason) } else { self.down_for_good(reason) };
             drop(self.report(change).await);
         }
         for reload in reloads {

@@ -33,24 +33,37 @@ pub(super) struct Blueprint {
 /// A fresh incarnation and its tools.
 pub(super) type Started = (Arc<ProviderHandle>, Listing);
 
+/// Why there is no incarnation.
+pub(super) struct StartFailure {
+    pub(super) reason: String,
+    /// Whether it may go better when it is tried again.
+    pub(super) mends_itself: bool,
+}
+
 /// Connects after `delay` and lists the tools. Dropping the future gives up.
-pub(super) async fn start(blueprint: &Blueprint, delay: Duration) -> Result<Started, String> {
+pub(super) async fn start(blueprint: &Blueprint, delay: Duration) -> Result<Started, StartFailure> {
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
     let began = Instant::now();
-    let handle = guarded(began, blueprint.settings.start_timeout, async {
-        let provider = blueprint.connector.connect().await.map_err(|failure| failure.to_string())?;
+    let mut mends_itself = true;
+    let connected = guarded(began, blueprint.settings.start_timeout, async {
+        let provider = blueprint.connector.connect().await.map_err(|failure| {
+            mends_itself = blueprint.connector.mends_itself(&failure);
+            failure.to_string()
+        })?;
         let permits = blueprint.settings.max_in_flight.map(|n| Permits::new(n, blueprint.settings.max_queued));
         let breaker = blueprint.breaker.clone();
         Ok(ProviderHandle::new(Arc::clone(&blueprint.name), provider, permits, breaker))
     })
-    .await?;
+    .await;
+    let handle = connected.map_err(|reason| StartFailure { reason, mends_itself })?;
     match list(blueprint, &handle, &[], began).await {
         Ok(listing) => Ok((handle, listing)),
         Err(reason) => {
             close(&handle, blueprint.settings.close_timeout).await;
-            Err(format!("it could not list its tools: {reason}"))
+            let reason = format!("it could not list its tools: {reason}");
+            Err(StartFailure { reason, mends_itself: true })
         }
     }
 }

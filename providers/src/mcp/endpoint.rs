@@ -176,9 +176,10 @@ impl McpEndpoint {
         McpHttp { shared: Arc::clone(&self.shared), _tasks: Arc::clone(&self.tasks) }
     }
 
-    /// Serves one client over the process's standard input and output, until the input ends.
-    pub async fn serve_stdio(&self) {
-        stdio::serve(&self.shared).await;
+    /// Serves one client over the process's standard input and output, until the input ends. Requests that are under way
+    /// then are answered, as long as that takes no longer than `grace`.
+    pub async fn serve_stdio(&self, grace: Duration) {
+        stdio::serve(&self.shared, grace).await;
     }
 
     /// Ends every session, stream and waiting request. Calls in flight are the registry's to end.

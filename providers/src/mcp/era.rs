@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::config::McpEra;
-use super::transport::Era;
+use super::upstream::{Era, McpEra};
 
 /// The newest revision that opens with `initialize`.
 pub(super) const LEGACY: &str = "2025-11-25";

@@ -53,6 +53,16 @@ impl McpValue {
         Self { source: Source::File(path.into()), prefix: String::new() }
     }
 
+    /// Whether it is kept outside of the configuration.
+    pub(super) fn is_kept_elsewhere(&self) -> bool {
+        !matches!(self.source, Source::Text(_))
+    }
+
+    /// Whether it is to be in a variable of this process that is not set: nothing but a restart mends that.
+    pub(super) fn is_unset(&self) -> bool {
+        matches!(&self.source, Source::Env(name) if std::env::var_os(name).is_none())
+    }
+
     /// A path is relative to this folder.
     pub fn in_folder(&mut self, folder: &Path) {
         if let Source::File(path) = &mut self.source {

@@ -22,7 +22,7 @@ use super::{CommandSpec, Spawner};
 /// Time for a child to end once its standard input is closed, and again once it was asked to by a signal.
 const GRACE: Duration = Duration::from_secs(2);
 /// Time for the rest of what a dead child wrote to be read.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A running child. Dropping it ends the child and everything in its process group, and,
 /// where it has limits, everything that it has started.
@@ -93,6 +93,14 @@ impl ChildProcess {
         let mut ended = self.ended.clone();
         let said = ended.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
         said.unwrap_or_else(|| "its process ended".to_owned())
+    }
+
+    /// Whether it has come to its end, though that may not have been told yet.
+    pub(crate) fn has_died(&self) -> bool {
+        // Behind the name in parentheses, which may hold anything, comes the state: Z is dead and not yet buried.
+        let state = |stat: String| stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+        let stat = self.pid.and_then(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok());
+        self.ended.borrow().is_some() || matches!(stat.and_then(state), None | Some('Z' | 'X'))
     }
 
     /// Ends the child, first by asking, then by force, and waits for it. Its pipes should be closed before. The child

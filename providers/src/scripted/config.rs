@@ -54,9 +54,6 @@ pub struct ScriptedTool {
     /// How many of its calls may run at once.
     #[serde(default)]
     pub max_in_flight: Option<NonZeroUsize>,
-    /// What it is said to do to the world; undeclared where absent.
-    #[serde(default)]
-    pub effect: Option<Effect>,
     /// When a model sees it. Default visible.
     #[serde(default)]
     pub visibility: Option<Visibility>,

@@ -27,11 +27,12 @@ impl Mcp {
         log_to_stderr(Some("warn"));
         let mut config = self.config.read()?;
         config.endpoint.enabled = true;
+        let grace = config.server.shutdown_grace();
         let app = App::start(config).await?;
         app.registry.wait_started(START).await;
         if let Some(endpoint) = &app.endpoint {
             tokio::select! {
-                () = endpoint.serve_stdio() => {}
+                () = endpoint.serve_stdio(grace) => {}
                 () = stop_signal() => {}
             }
         }

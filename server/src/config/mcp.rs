@@ -105,6 +105,9 @@ impl McpFiles {
 // === impl HttpKeys ===
 
 impl HttpKeys {
+    /// Those that only a service has, beside its address.
+    pub(super) const KEYS: [&'static str; 5] = ["transport", "headers", "oauth", "allow_private", "forward_headers"];
+
     /// The server of these keys and options.
     pub(super) fn config(self, mut options: McpOptions) -> McpConfig {
         let mut service = McpHttpConfig::new(self.url.0);

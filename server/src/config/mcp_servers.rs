@@ -1,7 +1,9 @@
 //! `mcpServers`: servers in the JSON form that MCP clients have in common.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolyard_providers::{CommandSpec, McpConfig, McpOptions};
 
@@ -13,6 +15,18 @@ const SERVERS_KEY: &str = "mcpServers";
 const KEYS: [&str; 10] =
     ["command", "args", "env", "cwd", "url", "type", "headers", "disabled", "timeout", "allow_private"];
 
+/// What is wrong with one server: with the whole of it where there is no key.
+struct Fault {
+    key: Option<String>,
+    message: String,
+}
+
+/// The members of an object, as they stand in the text.
+struct Members<'t> {
+    text: &'t str,
+    values: HashMap<String, &'t RawValue>,
+}
+
 /// The servers of a file that are not disabled, in its order.
 ///
 /// # Errors
@@ -21,28 +35,35 @@ pub(super) fn read(file: &Path) -> Result<Vec<ProviderConfig>, Vec<ConfigError>>
     let text = std::fs::read_to_string(file)
         .map_err(|error| vec![error_in("mcp", format!("servers_file: {}: cannot be read: {error}", file.display()))])?;
     parse(&text, &|name| std::env::var(name).ok()).map_err(|errors| {
-        let place =
-            |error: ConfigError| ConfigError { message: format!("{}: {}", file.display(), error.message), ..error };
-        errors.into_iter().map(place).collect()
+        // The place is one in this file, and not in the configuration that names it.
+        let of_file = |error: ConfigError| {
+            let place = error.place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+            ConfigError { message: format!("{}{place}: {}", file.display(), error.message), place: None, ..error }
+        };
+        errors.into_iter().map(of_file).collect()
     })
 }
 
 fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<ProviderConfig>, Vec<ConfigError>> {
-    let root: Value =
-        serde_json::from_str(text).map_err(|error| vec![error_in("", format!("it is no JSON: {error}"))])?;
+    let root: Value = serde_json::from_str(text).map_err(|error| vec![no_json(&error)])?;
+    let all = Members::of(text, text);
     let Some(Value::Object(servers)) = root.get(SERVERS_KEY) else {
-        return Err(vec![error_in("", format!("it has no object `{SERVERS_KEY}`"))]);
+        return Err(vec![ConfigError::at(text, Some(0..0), "", format!("it has no object `{SERVERS_KEY}`"))]);
     };
     let (mut providers, mut errors) = (Vec::new(), Vec::new());
     if let Some(other) = root.as_object().into_iter().flat_map(Map::keys).find(|key| *key != SERVERS_KEY) {
-        errors.push(error_in("", format!("unknown key `{other}` beside `{SERVERS_KEY}`")));
+        errors.push(all.error(other, "", format!("unknown key `{other}` beside `{SERVERS_KEY}`")));
     }
+    let entries = all.inside(SERVERS_KEY);
     for (name, entry) in servers {
         match server(name, entry, environment) {
             Ok(provider) => providers.extend(provider),
-            Err(messages) => {
-                let section = format!("{SERVERS_KEY}/{name}");
-                errors.extend(messages.into_iter().map(|message| error_in(&section, message)));
+            Err(faults) => {
+                let (section, keys) = (format!("{SERVERS_KEY}/{name}"), entries.inside(name));
+                errors.extend(faults.into_iter().map(|Fault { key, message }| match key {
+                    Some(key) => keys.error(&key, &section, message),
+                    None => entries.error(name, &section, message),
+                }));
             }
         }
     }
@@ -54,26 +75,26 @@ fn server(
     name: &str,
     entry: &Value,
     environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<ProviderConfig>, Vec<String>> {
-    let Value::Object(entry) = entry else { return Err(vec!["must be an object".to_owned()]) };
-    let mut errors: Vec<String> =
-        entry.keys().filter(|key| !KEYS.contains(&key.as_str())).map(|key| unknown(key)).collect();
+) -> Result<Option<ProviderConfig>, Vec<Fault>> {
+    let Value::Object(entry) = entry else { return Err(vec![Fault::of_all("must be an object")]) };
+    let mut faults: Vec<Fault> =
+        entry.keys().filter(|key| !KEYS.contains(&key.as_str())).map(|key| Fault::of(key, unknown(key))).collect();
     let mut entry = entry.clone();
-    for value in entry.values_mut() {
-        errors.extend(expand(value, environment).err());
+    for (key, value) in &mut entry {
+        faults.extend(expand(value, environment).err().map(|message| Fault::of(key, message)));
     }
-    if !errors.is_empty() {
-        return Err(errors);
+    if !faults.is_empty() {
+        return Err(faults);
     }
     match entry.remove("disabled") {
         None | Some(Value::Bool(false) | Value::Null) => {}
         Some(Value::Bool(true)) => return Ok(None),
-        Some(_) => return Err(vec!["disabled: must be true or false".to_owned()]),
+        Some(_) => return Err(vec![Fault::of("disabled", "disabled: must be true or false")]),
     }
     let timeout = entry.remove("timeout").unwrap_or(Value::Null);
     let common = serde_json::from_value(json!({"name": name, "kind": "mcp", "tool_timeout_ms": timeout}))
-        .map_err(|_| vec!["timeout: must be a number of milliseconds".to_owned()])?;
-    let config = config(entry).map_err(|message| vec![message])?;
+        .map_err(|_| vec![Fault::of("timeout", "timeout: must be a number of milliseconds")])?;
+    let config = config(entry).map_err(|message| vec![Fault::about(message)])?;
     Ok(Some(ProviderConfig::new(common, ProviderKindConfig::Mcp(Box::new(config)))))
 }
 
@@ -141,6 +162,60 @@ fn unknown(key: &str) -> String {
     match nearest(key, KEYS.into_iter()) {
         Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
         None => format!("unknown key `{key}`"),
+    }
+}
+
+/// serde's message ends with the place.
+fn no_json(error: &serde_json::Error) -> ConfigError {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let place = Some((error.line(), error.column().max(1)));
+    ConfigError { place, section: String::new(), message: format!("it is no JSON: {message}") }
+}
+
+// === impl Fault ===
+
+impl Fault {
+    fn of(key: &str, message: impl Into<String>) -> Self {
+        Self { key: Some(key.to_owned()), message: message.into() }
+    }
+
+    fn of_all(message: &str) -> Self {
+        Self { key: None, message: message.to_owned() }
+    }
+
+    /// A message that may begin with the key that it is about.
+    fn about(message: String) -> Self {
+        let key = message.split_once(':').map(|(key, _)| key).filter(|key| KEYS.contains(key));
+        Self { key: key.map(str::to_owned), message }
+    }
+}
+
+// === impl Members ===
+
+impl<'t> Members<'t> {
+    /// Those of `part`, which is a part of the text; none where it is no object.
+    fn of(text: &'t str, part: &'t str) -> Self {
+        Self { text, values: serde_json::from_str(part).unwrap_or_default() }
+    }
+
+    fn inside(&self, key: &str) -> Self {
+        self.values.get(key).map_or_else(|| Self::of(self.text, ""), |value| Self::of(self.text, value.get()))
+    }
+
+    /// An error at a key.
+    fn error(&self, key: &str, section: &str, message: String) -> ConfigError {
+        let place = self.values.get(key).map(|value| self.place_of(key, value));
+        ConfigError::at(self.text, place.map(|at| at..at), section, message)
+    }
+
+    /// Where a key stands; where it is spelt in another way, its value.
+    fn place_of(&self, key: &str, value: &RawValue) -> usize {
+        // What is read raw is a part of what it is read from.
+        let at = value.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
+        let before = self.text.get(..at).unwrap_or_default().trim_end().trim_end_matches(':').trim_end();
+        let spelt = Value::from(key).to_string();
+        if before.ends_with(&spelt) { before.len() - spelt.len() } else { at }
     }
 }
 
@@ -213,5 +288,30 @@ mod tests {
         }
         assert_eq!(errors.len(), 10, "{errors:#?}");
         assert!(read_text("{}").unwrap_err()[0].contains("mcpServers"));
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line_and_column() {
+        let text = "{\n  \"mcpServers\": {\n    \"ä\": {\"command\": \"x\",\n      \"args\": [\"${NOPE}\"]},\n    \"b\": {\n      \"comand\" : \"x\"},\n \"c\": 7, \"d\": {\"url\": \"ftp://y/\"}}, \"inputs\": 1}";
+        let errors = parse(text, &|_| None).map(|_| ()).unwrap_err();
+        let places: Vec<(String, (usize, usize))> =
+            errors.into_iter().map(|error| (error.section, error.place.unwrap())).collect();
+        let expected = [
+            ("", (7, 37)),
+            ("mcpServers/ä", (4, 7)),
+            ("mcpServers/b", (6, 7)),
+            ("mcpServers/c", (7, 2)),
+            ("mcpServers/d", (7, 16)),
+        ];
+        assert_eq!(places, expected.map(|(section, place)| (section.to_owned(), place)));
+        let broken = parse("{\n \"mcpServers\": {,}}", &|_| None).map(|_| ()).unwrap_err();
+        assert_eq!(broken[0].place, Some((2, 17)), "{broken:?}");
+        assert!(!broken[0].message.contains("line"), "{broken:?}");
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let error = read(file.path()).map(|_| ()).unwrap_err().remove(2);
+        let said = format!("{}:6:7: unknown key `comand`", file.path().display());
+        assert!(error.place.is_none() && error.message.starts_with(&said), "{error:?}");
     }
 }

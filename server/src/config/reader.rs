@@ -182,8 +182,11 @@ impl Reader<'_> {
                 let keys: Option<HttpKeys> = self.table(section, own, others);
                 keys.zip(options).map(|(keys, options)| keys.config(options))
             }
-            // What is missing is told as the missing key of a child.
-            (_, false) => {
+            (false, false) => {
+                self.neither(section, own, others);
+                None
+            }
+            (true, false) => {
                 let (env, own) = split(own, &[ENV_KEY]);
                 let env: Option<EnvKeys> = self.section(section, env);
                 let command: Option<CommandSpec> = self.table(section, own, others);
@@ -191,6 +194,21 @@ impl Reader<'_> {
                 (config.env, config.options) = (env?.env, options?);
                 Some(config)
             }
+        }
+    }
+
+    /// A server of which nothing says how to reach it. Where one of the keys is misspelt, that says enough.
+    fn neither(&mut self, section: &str, own: Section<'_>, others: &[&str]) {
+        let (span, said) = (own.span(), self.errors.len());
+        let (_, own) = split(split(own, &HttpKeys::KEYS).1, &[ENV_KEY]);
+        if let DeValue::Table(mut keys) = own.into_inner() {
+            let command = Spanned::new(span.clone(), DeValue::String("".into()));
+            keys.insert(key(COMMAND_KEY, &span), command);
+            drop(self.table::<CommandSpec>(section, Spanned::new(span.clone(), DeValue::Table(keys)), others));
+        }
+        if self.errors.len() == said {
+            let message = "give `command` for a child process or `url` for a service: one of both is needed";
+            self.error(span, section, message.to_owned());
         }
     }
 

@@ -248,7 +248,10 @@ fn mistakes_in_an_mcp_server_are_found_with_their_places() {
     let mut wrong = Vec::new();
     for (lines, place, said) in [
         ("command = \"x\"\nurl = \"https://a/\"".to_owned(), (1, 1), "not both"),
-        ("args = []".to_owned(), (1, 1), "missing key `command`"),
+        ("args = []".to_owned(), (1, 1), "`command` for a child process or `url` for a service: one of both"),
+        ("headers = { a = \"b\" }".to_owned(), (1, 1), "one of both is needed"),
+        ("comand = \"x\"".to_owned(), (4, 1), "did you mean `command`?"),
+        ("command = \"x\"\nroots = [\"/tmp\"]".to_owned(), (5, 10), "expected a folder such as { uri = "),
         ("url = \"ftp://a/\"".to_owned(), (4, 7), "must start with http"),
         ("url = \"https://me:pw@a/\"".to_owned(), (4, 7), "no user and no password"),
         (format!("{url}\nheadrs = {{}}"), (5, 1), "did you mean `headers`"),

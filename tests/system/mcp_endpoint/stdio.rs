@@ -121,3 +121,17 @@ async fn one_client_is_served_in_both_eras_and_everything_ends_with_its_input() 
     toolyard_tests::wait_until("the children are gone", PATIENCE, || children.iter().all(|child| !child.is_alive()))
         .await;
 }
+
+#[tokio::test]
+async fn what_is_under_way_when_the_input_ends_is_answered_before_the_program_ends() {
+    let mut program = Program::start();
+    program.until(1, "tools/list", json!({}), "asking__echo").await;
+    let changes = json!({"notifications": {"toolsListChanged": true}});
+    program.say(modern(3, "subscriptions/listen", changes)).await;
+    program.say(modern(2, "tools/call", json!({"name": "asking__steps"}))).await;
+    drop(program.input.take());
+    let answer = program.answer(2).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "done", "{answer}");
+    let ended = tokio::time::timeout(PATIENCE, program.child.wait()).await.expect("it did not end").unwrap();
+    assert!(ended.success());
+}

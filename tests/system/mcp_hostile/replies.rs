@@ -12,7 +12,7 @@ use super::{Hostile, call, statuses};
 async fn fails_alone(server: &Hostile, tool: &str, arguments: serde_json::Value) {
     let outcome = server.run(vec![call("bad", tool, arguments), call("good", "echo", json!({}))]).await;
     assert_eq!(statuses(&outcome), [CallStatus::ToolError, CallStatus::Ok], "{tool}: {outcome:#?}");
-    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ProviderProtocol, "{tool}");
+    assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::ToolResultInvalid, "{tool}");
     assert!(outcome.results[0].duration < Duration::from_secs(15), "{tool} waited for its deadline");
     assert_eq!(server.status().starts, 1, "{tool}");
 }
@@ -47,6 +47,19 @@ async fn replies_that_are_cut_off_or_of_a_wrong_shape_fail_their_call() {
     for tool in ["cut_off", "not_a_result", "neither"] {
         fails_alone(&server, tool, json!({})).await;
     }
+    server.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bad_replies_again_and_again_leave_the_server_open_to_everybody() {
+    let breaker = |settings: &mut toolyard::ProviderSettings| settings.breaker = Some(toolyard::Breaker::default());
+    let server = Hostile::launch(&[], |config| config.options.max_message_bytes = 1 << 20, breaker).await;
+    server.registry.wait_started(super::START).await;
+    for tool in ["nan", "not_a_result", "oversize", "cut_off", "bad_utf8", "neither"] {
+        let outcome = server.run(vec![call("bad", tool, json!({"mib": 2}))]).await;
+        assert_eq!(statuses(&outcome), [CallStatus::ToolError], "{tool}: {outcome:#?}");
+    }
+    server.is_well().await;
     server.close().await;
 }
 

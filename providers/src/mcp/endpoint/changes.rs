@@ -112,8 +112,14 @@ impl Changed {
             (self.resources, "notifications/resources/list_changed"),
         ];
         let sessions = shared.sessions.all();
-        for (_, method) in lists.into_iter().filter(|(has_changed, _)| *has_changed) {
-            sessions.iter().for_each(|session| session.tell(notification(method, &JsonText::object([]))));
+        for session in &sessions {
+            // A client may take what it was not told of for a fault.
+            let heard = [true, session.offered.prompts, session.offered.resources];
+            for ((has_changed, method), is_heard) in lists.into_iter().zip(heard) {
+                if has_changed && is_heard {
+                    session.tell(notification(method, &JsonText::object([])));
+                }
+            }
         }
         let is_for = |tenant: &Option<Arc<str>>, whose: &Arc<str>| tenant.as_ref().is_none_or(|tenant| tenant == whose);
         for (tenant, uri) in &self.updated {

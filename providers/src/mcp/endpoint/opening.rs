@@ -12,7 +12,7 @@ use super::features;
 use super::message::Request;
 use super::meta::{ClientCapabilities, negotiate, supported};
 use super::page::cache_hints;
-use super::session::Session;
+use super::session::{Offered, Session};
 
 /// Characters of what all servers say of how to use them.
 const MAX_INSTRUCTIONS: usize = 16_384;
@@ -37,12 +37,13 @@ impl Shared {
         let params: InitializeParams<'_> = request.read()?;
         let capabilities = params.capabilities.and_then(|raw| ClientCapabilities::read(raw.get())).unwrap_or_default();
         let revision = negotiate(&params.version);
-        let opened = self.sessions.open(tenant, capabilities);
+        let offered = Offered { prompts: self.offers(&["prompts"]), resources: self.offers(&["resources"]) };
+        let opened = self.sessions.open(tenant, capabilities, offered);
         let session =
             opened.map_err(|_| RpcError::new(RpcError::UNAVAILABLE, "too many sessions are open; try again later"))?;
         let members = [
             ("protocolVersion", JsonText::string(revision)),
-            ("capabilities", self.capabilities()),
+            ("capabilities", self.capabilities(offered)),
             ("serverInfo", server_info()),
         ];
         let instructions = self.instructions().map(|text| ("instructions", JsonText::string(&text)));
@@ -51,10 +52,11 @@ impl Shared {
 
     pub(super) fn discover(&self) -> JsonText {
         let meta = JsonText::object([("io.modelcontextprotocol/serverInfo", server_info())]);
+        let offered = Offered { prompts: self.offers(&["prompts"]), resources: self.offers(&["resources"]) };
         let members = [
             ("resultType", JsonText::string("complete")),
             ("supportedVersions", JsonText::array(supported().map(JsonText::string))),
-            ("capabilities", self.capabilities()),
+            ("capabilities", self.capabilities(offered)),
         ];
         let instructions = self.instructions().map(|text| ("instructions", JsonText::string(&text)));
         JsonText::object(members.into_iter().chain(instructions).chain(cache_hints(0)).chain([("_meta", meta)]))
@@ -65,15 +67,15 @@ impl Shared {
         self.hub.has_absent() || self.hub.members().iter().any(|(_, member)| features::has(&**member, path))
     }
 
-    fn capabilities(&self) -> JsonText {
+    fn capabilities(&self, offered: Offered) -> JsonText {
         let changes = |more: Option<(&'static str, JsonText)>| {
             JsonText::object([("listChanged", JsonText::boolean(true))].into_iter().chain(more))
         };
         let mut members = vec![("tools", changes(None)), ("logging", JsonText::object([]))];
-        if self.offers(&["prompts"]) {
+        if offered.prompts {
             members.push(("prompts", changes(None)));
         }
-        if self.offers(&["resources"]) {
+        if offered.resources {
             let subscribe = self.offers(&["resources", "subscribe"]);
             members.push(("resources", changes(subscribe.then(|| ("subscribe", JsonText::boolean(true))))));
         }

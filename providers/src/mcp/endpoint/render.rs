@@ -119,12 +119,12 @@ mod tests {
     use toolyard::SessionKey;
 
     use super::super::meta::ClientCapabilities;
-    use super::super::session::Session;
+    use super::super::session::{Offered, Session};
     use super::*;
 
     fn legacy() -> Peer {
         let key = SessionKey { tenant: "".into(), session: "s".into() };
-        Peer::legacy(Arc::new(Session::new(key, ClientCapabilities::default())))
+        Peer::legacy(Arc::new(Session::new(key, ClientCapabilities::default(), Offered::default())))
     }
 
     fn modern() -> Peer {

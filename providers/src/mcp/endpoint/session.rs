@@ -23,10 +23,19 @@ pub(super) struct Session {
     pub(super) key: SessionKey,
     pub(super) capabilities: ClientCapabilities,
     pub(super) context: Arc<ToolExecutionContext>,
+    /// What it was told that there is, when it was opened.
+    pub(super) offered: Offered,
     /// Cancelled when the session is over.
     pub(super) ended: CancellationToken,
     next_id: AtomicU64,
     state: Mutex<State>,
+}
+
+/// Lists whose changes a client hears of, beside that of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offered {
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
 }
 
 #[derive(Debug)]
@@ -40,6 +49,7 @@ struct State {
     /// Where it hears what belongs to no request.
     stream: Option<(Outlet, CancellationToken)>,
     last_seen: Instant,
+    is_deaf: bool,
 }
 
 /// A request of the client while it runs. It is out of the list when this is dropped.
@@ -62,7 +72,7 @@ pub(super) struct Question {
 // === impl Session ===
 
 impl Session {
-    pub(super) fn new(key: SessionKey, capabilities: ClientCapabilities) -> Self {
+    pub(super) fn new(key: SessionKey, capabilities: ClientCapabilities, offered: Offered) -> Self {
         let context = ToolExecutionContext {
             session_id: key.session.to_string(),
             tenant: key.tenant.to_string(),
@@ -73,6 +83,7 @@ impl Session {
             key,
             capabilities,
             context: Arc::new(context),
+            offered,
             ended: CancellationToken::new(),
             next_id: AtomicU64::new(1),
             state: Mutex::new(State {
@@ -82,6 +93,7 @@ impl Session {
                 running: HashMap::new(),
                 stream: None,
                 last_seen: Instant::now(),
+                is_deaf: false,
             }),
         }
     }
@@ -126,7 +138,11 @@ impl Session {
     pub(super) fn ask(self: &Arc<Self>) -> Question {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
-        self.state().asked.insert(id, sender);
+        let mut state = self.state();
+        if !state.is_deaf {
+            state.asked.insert(id, sender);
+        }
+        drop(state);
         Question { session: Arc::clone(self), id, answer }
     }
 
@@ -135,6 +151,13 @@ impl Session {
         if let Some(asked) = self.state().asked.remove(&response.id) {
             drop(asked.send(response.outcome));
         }
+    }
+
+    /// The client cannot answer any more: whatever it is asked, or was asked, is asked in vain.
+    pub(super) fn deafen(&self) {
+        let mut state = self.state();
+        state.is_deaf = true;
+        state.asked.clear();
     }
 
     pub(super) fn set_log_level(&self, level: LogLevel) {

@@ -8,7 +8,7 @@ use toolyard::SessionKey;
 use uuid::Uuid;
 
 use super::meta::ClientCapabilities;
-use super::session::Session;
+use super::session::{Offered, Session};
 
 /// Every session that is open.
 #[derive(Debug)]
@@ -34,10 +34,11 @@ impl Sessions {
         &self,
         tenant: &Arc<str>,
         capabilities: ClientCapabilities,
+        offered: Offered,
     ) -> Result<Arc<Session>, SessionsFull> {
         let id: Arc<str> = Uuid::new_v4().to_string().into();
         let key = SessionKey { tenant: Arc::clone(tenant), session: Arc::clone(&id) };
-        let session = Arc::new(Session::new(key, capabilities));
+        let session = Arc::new(Session::new(key, capabilities, offered));
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= self.max {
             drop(take_idle(&mut open, self.idle));

@@ -14,7 +14,7 @@ use super::line::Outlet;
 use super::message::{Message, Notification, Request, response};
 use super::meta::{LEGACY, MODERN, Meta, unsupported};
 use super::peer::Peer;
-use super::session::Session;
+use super::session::{Offered, Session};
 
 /// Lines that wait to be served.
 const WAITING: usize = 64;
@@ -36,10 +36,12 @@ struct Client {
     session: Arc<Session>,
     is_open: bool,
     running: JoinSet<()>,
+    /// Streams of changes, which have no end of their own.
+    listening: JoinSet<()>,
 }
 
-/// Serves until the input ends.
-pub(super) async fn serve(shared: &Arc<Shared>) {
+/// Serves until the input ends; what is under way then has `grace` to come to its end.
+pub(super) async fn serve(shared: &Arc<Shared>, grace: Duration) {
     let (outlet, messages) = Outlet::new();
     let (lines, mut input) = mpsc::channel(WAITING);
     let max_bytes = shared.config.max_body_bytes;
@@ -56,9 +58,13 @@ pub(super) async fn serve(shared: &Arc<Shared>) {
             line = input.recv() => match line {
                 Some(Input::Line(line)) => client.receive(&line).await,
                 Some(Input::TooLong) => client.refuse_long(max_bytes).await,
-                None => break,
+                None => {
+                    client.finish(grace).await;
+                    break;
+                }
             },
             Some(_) = client.running.join_next() => {}
+            Some(_) = client.listening.join_next() => {}
             () = shared.closed.cancelled() => break,
         }
     }
@@ -113,8 +119,16 @@ impl Client {
         let session = Arc::new(Session::new(
             toolyard::SessionKey { tenant: Arc::default(), session: uuid::Uuid::new_v4().to_string().into() },
             super::meta::ClientCapabilities::default(),
+            Offered::default(),
         ));
-        Self { shared: Arc::clone(shared), outlet, session, is_open: false, running: JoinSet::new() }
+        Self {
+            shared: Arc::clone(shared),
+            outlet,
+            session,
+            is_open: false,
+            running: JoinSet::new(),
+            listening: JoinSet::new(),
+        }
     }
 
     async fn receive(&mut self, line: &[u8]) {
@@ -183,7 +197,8 @@ impl Client {
         // A session's own requests enter it by themselves.
         let entered = peer.is_modern().then(|| self.session.enter(&request.id));
         let cancelled = entered.as_ref().map(|entered| entered.cancelled.clone()).unwrap_or_default();
-        self.running.spawn(async move {
+        let tasks = if &*request.method == "subscriptions/listen" { &mut self.listening } else { &mut self.running };
+        tasks.spawn(async move {
             let answer = shared.answer(request, peer, outlet.clone());
             let reply = cancelled.run_until_cancelled_owned(answer).await.flatten();
             drop(entered);
@@ -193,10 +208,20 @@ impl Client {
         });
     }
 
+    /// Its input has ended, and with it what it may still ask; what it has asked is answered. Whoever asks the client
+    /// something now asks in vain.
+    async fn finish(&mut self, grace: Duration) {
+        self.session.deafen();
+        let (closed, running) = (&self.shared.closed, &mut self.running);
+        let finished = closed.run_until_cancelled(async { while running.join_next().await.is_some() {} });
+        drop(tokio::time::timeout(grace, finished).await);
+    }
+
     /// The client is gone: nothing that runs for it is of use any more.
     async fn leave(mut self) {
         self.shared.end(&self.session);
         self.running.shutdown().await;
+        self.listening.shutdown().await;
     }
 }
 

@@ -13,7 +13,10 @@ use toolyard::{
 };
 use tower_service::Service;
 
+use super::meta::ClientCapabilities;
+use super::session::Offered;
 use super::*;
+use crate::mcp::hub::{McpEvent, McpEventKind};
 
 /// A tool that asks for a name and for roots at once, and says what it was told.
 async fn ask_twice(context: CallContext) -> InvokeResult {
@@ -125,13 +128,51 @@ async fn without_servers_there_are_tools_and_nothing_else() {
 #[tokio::test]
 async fn sessions_belong_to_their_tenant_and_idle_ones_make_room() {
     let sessions = Sessions::new(1, Duration::ZERO);
-    let one = sessions.open(&"one".into(), super::meta::ClientCapabilities::default()).unwrap();
+    let one = sessions.open(&"one".into(), ClientCapabilities::default(), Offered::default()).unwrap();
     assert!(sessions.find(&one.key.session, "one").is_some());
     assert!(sessions.find(&one.key.session, "two").is_none());
     let running = one.enter(&JsonText::string("1"));
-    let refused = sessions.open(&"two".into(), super::meta::ClientCapabilities::default());
+    let refused = sessions.open(&"two".into(), ClientCapabilities::default(), Offered::default());
     assert!(refused.is_err(), "a session with a request is not idle");
     drop(running);
-    assert!(sessions.open(&"two".into(), super::meta::ClientCapabilities::default()).is_ok());
+    assert!(sessions.open(&"two".into(), ClientCapabilities::default(), Offered::default()).is_ok());
     assert!(one.ended.is_cancelled());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_hears_of_changes_of_those_lists_only_that_it_was_told_of() {
+    let endpoint = endpoint().await;
+    let open = |offered| endpoint.shared.sessions.open(&"".into(), ClientCapabilities::default(), offered).unwrap();
+    let mut heard = Vec::new();
+    for offered in [Offered::default(), Offered { prompts: true, resources: true }] {
+        let (outlet, messages) = Outlet::new();
+        open(offered).listen(outlet);
+        heard.push(messages);
+    }
+    // The endpoint's own task begins to listen.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for kind in [McpEventKind::PromptsChanged, McpEventKind::ResourcesChanged] {
+        endpoint.shared.hub.tell(McpEvent { provider: "p".into(), tenant: None, kind });
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let [mut less, mut more] = <[_; 2]>::try_from(heard).unwrap();
+    let mut methods = Vec::new();
+    while let Ok(message) = more.try_recv() {
+        methods.push(serde_json::from_str::<Value>(&message).unwrap()["method"].clone());
+    }
+    assert_eq!(methods, ["notifications/prompts/list_changed", "notifications/resources/list_changed"]);
+    assert!(less.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn whoever_cannot_answer_any_more_is_asked_in_vain() {
+    let endpoint = endpoint().await;
+    let opened = endpoint.shared.sessions.open(&"".into(), ClientCapabilities::default(), Offered::default());
+    let session = opened.unwrap();
+    let before = session.ask();
+    session.deafen();
+    let after = session.ask();
+    for mut question in [before, after] {
+        assert!((&mut question.answer).await.is_err());
+    }
 }

@@ -174,7 +174,7 @@ impl Reader<'_> {
     pub(super) fn check_roles(&mut self, config: &Config) {
         for RoleNames { role, names } in std::mem::take(&mut self.roles) {
             let has = |wanted: &dyn Fn(&str) -> bool| names.iter().any(|name| wanted(name.get_ref()));
-            let builtin = config.providers.iter().filter(|p| matches!(p.kind, ProviderKindConfig::Builtin));
+            let builtin = config.providers.iter().filter(|p| matches!(p.kind, ProviderKindConfig::Builtin(_)));
             let finders: Vec<String> =
                 builtin.flat_map(|p| [format!("{}.*", p.name), format!("{}.{SEARCH}", p.name)]).collect();
             if has(&|name| name == "*" || name == SEARCH || finders.iter().any(|finder| finder == name)) {
