@@ -3,16 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::Environment;
-
-/// How long a daemon may take to listen.
-const START: Duration = Duration::from_secs(20);
+use crate::{Environment, in_time};
 
 /// A running daemon. Killed when dropped.
 #[derive(Debug)]
@@ -54,15 +50,15 @@ impl Daemon {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = tokio::time::timeout(START, async {
+        let address = in_time("the daemon listens", async {
             loop {
                 let line = lines.next_line().await.unwrap().expect("the daemon ended before it listened");
                 if let Some(address) = line.strip_prefix("Toolyard listens on ") {
                     return address.to_owned();
                 }
             }
-        });
-        let address = address.await.expect("the daemon did not listen in time");
+        })
+        .await;
         // Its log must go on being read, or it would block.
         let log = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&log);
@@ -108,7 +104,7 @@ impl Daemon {
 
     /// Waits for its end.
     pub async fn ended(&mut self) -> std::process::ExitStatus {
-        self.child.wait().await.unwrap()
+        in_time("the end of the daemon", self.child.wait()).await.unwrap()
     }
 }
 
@@ -116,7 +112,7 @@ impl Daemon {
 pub async fn run_cli(arguments: &[&str]) -> Output {
     let mut command = Command::new(Environment::get().binary);
     command.args(arguments).env_remove("TOOLYARD_CONFIG").stdin(Stdio::null()).kill_on_drop(true);
-    tokio::time::timeout(Duration::from_secs(150), command.output()).await.expect("the command did not end").unwrap()
+    in_time("the end of the command", command.output()).await.unwrap()
 }
 
 /// Runs `toolyard dispatch` on a reply, with further arguments, and reads the outcome document.

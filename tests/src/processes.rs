@@ -1,6 +1,4 @@
-//! A look at the system's processes, and waiting for a state instead of for a time.
-
-use std::time::Duration;
+//! A look at the system's processes.
 
 /// A process of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,16 +50,4 @@ fn parent_of(pid: i32) -> Option<i32> {
 fn command_line(pid: i32) -> String {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
-}
-
-/// Waits until `state` holds.
-///
-/// # Panics
-/// When it does not hold within `limit`.
-pub async fn wait_until(what: &str, limit: Duration, mut state: impl FnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + limit;
-    while !state() {
-        assert!(tokio::time::Instant::now() < deadline, "{what}: not within {limit:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }

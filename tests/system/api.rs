@@ -1,9 +1,7 @@
 //! The HTTP API over real sockets.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use toolyard_tests::Daemon;
+use toolyard_tests::{Daemon, eventually, in_time, until};
 
 const TOOLS: &str = r#"
 [server]
@@ -22,7 +20,8 @@ name = "echo"
 
 [[providers.tools]]
 name = "slow"
-latency_ms = 60000
+latency_ms = 3600000
+timeout_ms = 3600000
 
 [[providers.tools]]
 name = "typed"
@@ -78,12 +77,12 @@ async fn a_batch_can_be_cancelled_by_its_id_and_its_own_request_answers() {
             let sent = daemon.client.delete(format!("{}/v1/batches/b1", daemon.address)).send().await.unwrap();
             match sent.status().as_u16() {
                 202 => return,
-                404 => tokio::time::sleep(Duration::from_millis(5)).await,
+                404 => tokio::task::yield_now().await,
                 other => panic!("{other}"),
             }
         }
     };
-    let ((status, document), ()) = tokio::join!(daemon.batch(&request), cancel);
+    let ((status, document), ()) = in_time("the outcome", async { tokio::join!(daemon.batch(&request), cancel) }).await;
     assert_eq!((status, document["results"][0]["error"]["code"].as_str()), (200, Some("cancelled.batch")));
 }
 
@@ -91,18 +90,15 @@ async fn a_batch_can_be_cancelled_by_its_id_and_its_own_request_answers() {
 async fn a_client_that_leaves_cancels_its_batch() {
     let daemon = Daemon::start(TOOLS).await;
     let request = json!({"batch_id": "left", "calls": [call("a", "slow", &json!({}))]});
-    let left = tokio::time::timeout(Duration::from_millis(300), daemon.batch(&request)).await;
-    assert!(left.is_err());
-    let mut idle = false;
-    for _ in 0..200 {
-        let (_, metrics) = daemon.get("/metrics").await;
-        idle = metrics.contains("toolyard_calls_in_flight{provider=\"s\"} 0");
-        if idle {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    let in_flight = async |count: u32| {
+        let line = format!("toolyard_calls_in_flight{{provider=\"s\"}} {count}\n");
+        until(&line, async || daemon.get("/metrics").await.1.contains(&line)).await;
+    };
+    tokio::select! {
+        outcome = daemon.batch(&request) => panic!("{outcome:?}"),
+        () = in_flight(1) => {}
     }
-    assert!(idle, "the call went on without its client");
+    in_flight(0).await;
 }
 
 #[tokio::test]
@@ -156,20 +152,17 @@ async fn a_full_daemon_refuses_at_once_and_still_answers_who_watches_it() {
     let daemon = Daemon::start("[server]\nmax_requests = 1\n").await;
     let head =
         "POST /v1/batches HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{";
-    let mut refused = (0, Value::Null);
     let mut halves = Vec::new();
-    for _ in 0..200 {
+    let refused = eventually("a refusal", async || {
         // A half-sent request that came while the whole one was served was itself refused: another one is sent.
         let mut half = tokio::net::TcpStream::connect(daemon.address.trim_start_matches("http://")).await.unwrap();
         half.write_all(head.as_bytes()).await.unwrap();
         halves.push(half);
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        refused = daemon.batch(&json!({"calls": []})).await;
-        if refused.0 == 503 {
-            break;
-        }
-    }
-    assert_eq!((refused.0, &refused.1["code"]), (503, &json!("limit.requests")));
+        let (status, document) = daemon.batch(&json!({"calls": []})).await;
+        if status == 503 { Ok(document) } else { Err(document) }
+    })
+    .await;
+    assert_eq!(refused["code"], "limit.requests");
     assert_eq!(daemon.get("/healthz").await.0, 200);
     assert_eq!(daemon.get("/metrics").await.0, 200);
 }

@@ -1,9 +1,7 @@
 //! Configurations that cannot be used, and providers that cannot start.
 
-use std::time::Duration;
-
 use serde_json::json;
-use toolyard_tests::{Daemon, run_cli};
+use toolyard_tests::{Daemon, eventually, run_cli};
 
 async fn refused(config: &str) -> String {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
@@ -60,14 +58,12 @@ parameters = { type = "nonsense" }
         document["results"].as_array().unwrap().iter().map(|r| r["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["ok", "unavailable", "unknown_tool"], "{document:#}");
 
-    let mut seen = String::new();
-    for _ in 0..500 {
-        seen = daemon.get("/v1/providers").await.1;
-        if seen.contains("cannot be started") && seen.contains("the disk is full") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let seen = eventually("both reasons", async || {
+        let (_, seen) = daemon.get("/v1/providers").await;
+        let is_told = seen.contains("/nonexistent/server") && seen.contains("the disk is full");
+        if is_told { Ok(seen) } else { Err(seen) }
+    })
+    .await;
     assert!(seen.contains("/nonexistent/server") && seen.contains("exit status: 3"), "{seen}");
     assert!(seen.contains("\"rejected\":[{\"name\":\"broken\""), "{seen}");
     let (status, problem) = daemon.get("/readyz").await;

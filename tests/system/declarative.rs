@@ -1,11 +1,9 @@
 //! Declarative plugins in the daemon.
 
-use std::time::Duration;
-
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use toolyard_tests::Daemon;
+use toolyard_tests::{Daemon, eventually, until};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 13\r\nconnection: close\r\n\r\n{\"people\":12}";
 
@@ -44,17 +42,13 @@ async fn the_daemon_runs_a_document_that_its_configuration_names() {
         {"call_id": "a", "tool": "canteen__crowd", "arguments": {}},
         {"call_id": "b", "tool": "shut__crowd", "arguments": {}},
     ]});
-    let mut document = json!(null);
-    for _ in 0..500 {
-        document = daemon.batch(&call).await.1;
-        if document["results"][0]["status"] == "ok" && document["results"][1]["status"] == "unknown_tool" {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let document = eventually("both outcomes", async || {
+        let document = daemon.batch(&call).await.1;
+        let [first, second] = [0, 1].map(|n| document["results"][n]["status"].clone());
+        if (first, second) == (json!("ok"), json!("unknown_tool")) { Ok(document) } else { Err(document) }
+    })
+    .await;
     assert_eq!(document["results"][0]["tool_id"], "canteen.crowd", "{document:#}");
-    assert_eq!(document["results"][0]["status"], "ok", "{document:#}");
-    assert_eq!(document["results"][1]["status"], "unknown_tool", "{document:#}");
     let providers = daemon.get("/v1/providers").await.1;
     for said in ["/nonexistent/gone.toml", "\"kind\":\"http\"", "not on the public internet"] {
         assert!(providers.contains(said), "{said}: {providers}");
@@ -75,18 +69,13 @@ async fn a_changed_document_is_read_again() {
     let config = format!("[[providers]]\nname = \"canteen\"\nkind = \"http\"\nfile = \"{}\"\n", file.display());
     let daemon = Daemon::start(&config).await;
     let lists = async |tool: &str| {
-        for _ in 0..500 {
-            if daemon.get("/v1/tools").await.1.contains(&format!("canteen__{tool}")) {
-                return true;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        false
+        let name = format!("canteen__{tool}");
+        until(&name, async || daemon.get("/v1/tools").await.1.contains(&name)).await;
     };
-    assert!(lists("crowd").await);
+    lists("crowd").await;
     // Editors write a new file and put it in the old one's place.
     std::fs::write(folder.path().join("new"), document("menu")).unwrap();
     std::fs::rename(folder.path().join("new"), &file).unwrap();
-    assert!(lists("menu").await);
+    lists("menu").await;
     assert!(!daemon.get("/v1/tools").await.1.contains("canteen__crowd"));
 }

@@ -1,16 +1,14 @@
 //! The daemon's end: in order, and by force.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 use serde_json::json;
 use toolyard_providers::McpTransport;
-use toolyard_tests::{Daemon, Environment, children_of, everything_server, time_server, wait_until};
+use toolyard_tests::{Daemon, Environment, children_of, eventually, everything_server, time_server, until};
 
 fn config() -> String {
     let environment = Environment::get();
     let mut config =
-        "[server]\nshutdown_grace_ms = 300\n\n[[providers]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
+        "[server]\nshutdown_grace_ms = 3000\n\n[[providers]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
     for (name, server) in [("time", time_server(&environment)), ("everything", everything_server(&environment))] {
         let McpTransport::Stdio(process) = &server.transport else { panic!("{server:?} is no process") };
         let (command, args) = (&process.command, &process.args);
@@ -26,14 +24,12 @@ fn config() -> String {
 
 async fn ready() -> Daemon {
     let daemon = Daemon::start(&config()).await;
-    for _ in 0..1000 {
+    eventually("the servers are up", async || {
         let (_, providers) = daemon.get("/v1/providers").await;
-        if providers.matches("\"up\"").count() == 3 {
-            return daemon;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the servers did not come up: {}", daemon.get("/v1/providers").await.1);
+        if providers.matches("\"up\"").count() == 3 { Ok(()) } else { Err(providers) }
+    })
+    .await;
+    daemon
 }
 
 #[tokio::test]
@@ -43,7 +39,7 @@ async fn killing_the_daemon_leaves_no_child() {
     assert!(children.len() >= 4, "{children:?}");
     daemon.signal(Signal::KILL);
     daemon.ended().await;
-    wait_until("every child of the killed daemon is gone", Duration::from_secs(2), || {
+    until("every child of the killed daemon is gone", async || {
         // What a child started in its turn is only known to end when its own parent's input does.
         children.iter().filter(|child| !child.command_line.starts_with("sleep")).all(|child| !child.is_alive())
     })
@@ -61,16 +57,20 @@ async fn a_daemon_that_is_told_to_stop_answers_its_clients_and_ends_its_children
     ]);
     let request = json!({"calls": calls});
     let stop = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        let line = "calls_in_flight{provider=\"builtin\"} 1";
+        until("the call that waits", async || daemon.get("/metrics").await.1.contains(line)).await;
+        // The other one is done: another call to the same server, made later, is.
+        let time = json!({"call_id": "c", "tool": "time__get_current_time", "arguments": {"timezone": "UTC"}});
+        assert_eq!(daemon.batch(&json!({"calls": [time]})).await.1["results"][0]["status"], "ok");
         daemon.signal(Signal::TERM);
     };
     let ((status, document), ()) = tokio::join!(daemon.batch(&request), stop);
     assert_eq!(status, 200, "{document:#}");
     assert_eq!(document["results"][0]["error"]["code"], "cancelled.shutdown");
     assert_eq!(document["results"][1]["status"], "ok");
-    let ended = tokio::time::timeout(Duration::from_secs(20), daemon.ended()).await.unwrap();
+    let ended = daemon.ended().await;
     assert!(ended.success(), "{ended}");
-    wait_until("no child is left", Duration::from_secs(2), || children.iter().all(|child| !child.is_alive())).await;
+    until("no child is left", async || children.iter().all(|child| !child.is_alive())).await;
 }
 
 #[tokio::test]
@@ -78,18 +78,14 @@ async fn servers_are_asked_to_end_before_they_are_made_to() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("ended-by-itself");
     let python = Environment::get().python;
-    // The shell goes on to its second command only when the server ends at the end of its input.
-    let script = format!("{} -m mcp_server_time --local-timezone UTC; echo > {}", python.display(), mark.display());
+    // The mark is made at the end of the input, by a shell that a signal would end.
+    let server = format!("{} -m mcp_server_time --local-timezone UTC", python.display());
+    let script = format!("(cat; echo > {}) | {server}", mark.display());
     let config = format!(
         "[[providers]]\nname = \"time\"\nkind = \"mcp\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}]\nrequired = true\n"
     );
     let mut daemon = Daemon::start(&config).await;
-    for _ in 0..1000 {
-        if daemon.get("/readyz").await.0 == 200 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until("the server is up", async || daemon.get("/readyz").await.0 == 200).await;
     daemon.signal(Signal::TERM);
     assert!(daemon.ended().await.success());
     assert!(mark.exists(), "the server was killed without being asked");

@@ -11,9 +11,7 @@ use toolyard::{
 use toolyard_providers::{
     CapabilityConfig, DefinitionSource, MaiBotConfig, PluginHost, RunnerConfig, SimulatedHost, Spawner, ToolDefinition,
 };
-use toolyard_tests::Environment;
-
-const START: Duration = Duration::from_secs(60);
+use toolyard_tests::{Environment, HANG};
 
 /// Everything that the plugin may be allowed.
 const ALL: &[&str] = &[
@@ -91,10 +89,10 @@ impl Fleet {
             let python = environment.python.to_str().unwrap().to_owned();
             let runner = RunnerConfig { python, watch: false, ..RunnerConfig::default() };
             let mut settings = ProviderSettings::default();
-            settings.start_timeout = START;
+            settings.start_timeout = HANG;
             registry.launch(Arc::new(plugins.maibot(name, plugin, runner)), settings).await.unwrap();
         }
-        registry.wait_started(START).await;
+        registry.wait_started(HANG).await;
         for status in registry.providers() {
             assert_eq!(status.state, ProviderState::Up, "{}: {:?}", status.name, status.reason);
         }

@@ -7,19 +7,16 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::RwLock;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use toolyard::{
     Backoff, Breaker, CallResult, CallStatus, FunctionProvider, FunctionTool, HostPort, HostRequest, JsonText, Limits,
     ProviderSettings, ProviderState, ProviderStatus, RawArguments, ToolBatch, ToolCall, ToolFailure, ToolRegistry,
 };
 use toolyard_providers::{PluginHost, RunnerConfig, Spawner};
-use toolyard_tests::Environment;
+use toolyard_tests::{Environment, HANG, eventually, in_time, until};
 
-use crate::plugin_maibot::{START, copy_of, until};
-
-/// Tests with a bound of time write, so that they run by themselves; the others read.
-pub(crate) static QUIET: RwLock<()> = RwLock::const_new(());
+use crate::plugin_maibot::copy_of;
 
 /// Plugins behind one engine.
 pub(crate) struct Fleet {
@@ -30,12 +27,16 @@ pub(crate) struct Fleet {
     _spawner: Arc<Spawner>,
 }
 
-/// A bot that sends texts: `never` for ever, `slow` in half a second, others at once.
+/// A bot that sends texts: `never` for ever, `later` once it is let, others at once.
 #[derive(Debug, Default)]
 pub(crate) struct Bot {
     /// What was asked, with the time that it had, and whether it came from a call.
     pub(crate) asked: Mutex<Vec<(String, Duration, bool)>>,
+    pub(crate) is_let: watch::Sender<bool>,
 }
+
+/// What holds a call of the deeds `hold`, `stubborn` and `deaf` in its handler, until it is opened.
+pub(crate) struct Gate(TempDir);
 
 /// How a plugin is run.
 pub(crate) struct Tuning {
@@ -70,7 +71,9 @@ impl Fleet {
         self.folders.lock().unwrap().push((name.to_owned(), folder));
         let python = Environment::get().python.to_str().unwrap().to_owned();
         let mut settings = ProviderSettings::default();
-        settings.start_timeout = START;
+        settings.start_timeout = HANG;
+        // No call ends by its deadline but where a test sets one.
+        settings.tool_timeout = Some(20 * HANG);
         settings.backoff = Backoff { first: Duration::from_millis(100), max: Duration::from_secs(2) };
         settings.breaker = Some(Breaker::OFF);
         let mut tuning = Tuning { runner: RunnerConfig { python, watch: false, ..RunnerConfig::default() }, settings };
@@ -84,7 +87,7 @@ impl Fleet {
     /// Launches it and waits until it is up.
     pub(crate) async fn up(&self, name: &str, case: Value, tune: impl FnOnce(&mut Tuning)) -> PathBuf {
         let path = self.launch(name, case, tune).await;
-        self.registry.wait_started(START).await;
+        self.registry.wait_started(HANG).await;
         assert_eq!(self.status(name).state, ProviderState::Up, "{:?}", self.status(name));
         path
     }
@@ -103,7 +106,7 @@ impl Fleet {
     }
 
     async fn batch(&self, tool: &str, deed: &str, value: Value, limit: Option<Duration>) -> CallResult {
-        let mut outcome = self.registry.dispatch(batch(tool, deed, value, limit)).await;
+        let mut outcome = in_time(deed, self.registry.dispatch(batch(tool, deed, value, limit))).await;
         outcome.results.remove(0)
     }
 
@@ -116,17 +119,19 @@ impl Fleet {
         self.value(tool, "pid", json!(null)).await.as_i64().unwrap().try_into().unwrap()
     }
 
-    /// The neighbours answer, and soon.
+    /// The neighbours answer, whatever goes on beside them.
     pub(crate) async fn neighbours_answer(&self) {
-        let began = Instant::now();
         let plugin = self.value("good", "answer", json!("there"));
         let function = async {
             let call = ToolCall::new("c1", "inside", RawArguments::text("{}"));
-            self.registry.dispatch(ToolBatch::new(vec![call])).await.results.remove(0).history_content()
+            in_time("a function", self.registry.dispatch(ToolBatch::new(vec![call])))
+                .await
+                .results
+                .remove(0)
+                .history_content()
         };
         let (plugin, function) = tokio::join!(plugin, function);
         assert_eq!((plugin, &*function), (json!("there"), "here"));
-        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
         assert_eq!(self.status("good").starts, 1);
     }
 
@@ -154,6 +159,28 @@ impl Fleet {
     }
 }
 
+// === impl Gate ===
+
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// The deed's value.
+    pub(crate) fn value(&self) -> Value {
+        json!(self.0.path())
+    }
+
+    /// Waits until a handler is held.
+    pub(crate) async fn holds(&self) {
+        until("the handler runs", async || self.0.path().join("held").exists()).await;
+    }
+
+    pub(crate) fn open(&self) {
+        std::fs::write(self.0.path().join("open"), "").unwrap();
+    }
+}
+
 // === impl Bot ===
 
 impl HostPort for Bot {
@@ -165,7 +192,7 @@ impl HostPort for Bot {
         Box::pin(async move {
             match text.as_str() {
                 "never" => std::future::pending().await,
-                "slow" => tokio::time::sleep(Duration::from_millis(500)).await,
+                "later" => drop(self.is_let.subscribe().wait_for(|is_let| *is_let).await),
                 _ => {}
             }
             Ok(JsonText::from(json!({"success": true})))
@@ -197,14 +224,22 @@ pub(crate) fn set_case(folder: &Path, name: &str, mut case: Value) {
     std::fs::write(&path, manifest.to_string()).unwrap();
 }
 
-/// The process that a plugin in this folder last ran in.
-pub(crate) fn last_pid(folder: &Path) -> i32 {
-    std::fs::read_to_string(folder.join("pid")).unwrap().parse().unwrap()
+/// Waits until the code of a plugin in this folder runs, and gives its process.
+pub(crate) async fn last_pid(folder: &Path) -> i32 {
+    let read = async || std::fs::read_to_string(folder.join("pid")).unwrap_or_default().parse();
+    eventually("its code runs", read).await
 }
 
 /// Whether a process runs; a zombie does not.
 pub(crate) fn is_alive(pid: i32) -> bool {
     toolyard_tests::Process { pid, command_line: String::new() }.is_alive()
+}
+
+/// The processes that run in this folder, such as a plugin's and what it forks; a zombie is none.
+pub(crate) fn processes_in(folder: &Path) -> Vec<i32> {
+    let pids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let of_it = |pid: &i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
+    pids.filter(of_it).filter(|pid| is_alive(*pid)).collect()
 }
 
 /// Waits until a process is gone.

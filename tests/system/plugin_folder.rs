@@ -1,12 +1,9 @@
 //! A folder of plugins in the daemon: each is a provider, and they know of one another.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolyard_tests::{Daemon, Environment};
-
-const START: Duration = Duration::from_secs(60);
+use toolyard_tests::{Daemon, Environment, eventually};
 
 /// Writes a plugin with one tool.
 fn write(folder: &Path, name: &str, id: &str, needs: &[&str]) {
@@ -54,18 +51,14 @@ async fn plugins_of_a_folder_start_side_by_side_and_those_that_cannot_say_why() 
         python.display()
     );
     let daemon = Daemon::start(&config).await;
-    let deadline = tokio::time::Instant::now() + START;
-    let all = loop {
+    let all = eventually("each has come up or says why not", async || {
         let all = states(&daemon).await;
         let is_up = |name: &str| all[name]["state"] == "up";
         let is_refused = |name: &str| all[name]["reason"].is_string();
         let refused = ["first_copy", "second_copy", "lonely", "ring", "round"];
-        if is_up("base") && is_up("above") && refused.into_iter().all(is_refused) {
-            break all;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "{all:#}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+        if is_up("base") && is_up("above") && refused.into_iter().all(is_refused) { Ok(all) } else { Err(all) }
+    })
+    .await;
     for (name, said) in [
         ("first_copy", "first_copy, second_copy"),
         ("second_copy", "first_copy, second_copy"),

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use toolyard::{
     CallStatus, ErrorCode, Executed, Policy, ReceivedMessage, SourceMessages, ToolExecutionContext, Visibility,
 };
-use toolyard_tests::{Environment, wait_until};
+use toolyard_tests::{Environment, until};
 
-use fixture::{Bot, SCENE, START, group_notes, message, received};
+use fixture::{Bot, SCENE, group_notes, message, received};
 
 const SECRET: &str = "p@ss \"w\\ö' d";
 
@@ -131,7 +131,7 @@ async fn the_bot_backend_answers_what_a_plugin_asks_for() {
     let (_, started) = bot.text("card", json!({})).await;
     assert_eq!(started, r#"{"status":"started","delivery":"plugin"}"#);
     let was_sent = || bot.backend.asked_for("lenbot.send").iter().any(|asked| asked["parts"][0]["text"] == "写好了");
-    wait_until("the card is sent", START, was_sent).await;
+    until("the card is sent", async || was_sent()).await;
     bot.registry.close(Duration::from_secs(5)).await;
 }
 
@@ -230,7 +230,7 @@ async fn what_a_plugin_keeps_outlives_a_reload_and_its_stop_is_called() {
     assert_eq!(bot.text("note", json!({"text": "记住"})).await.1, "记住");
     bot.registry.reload("group_notes").await.unwrap();
     let data = bot.data_of("group_notes");
-    wait_until("the old process has stopped", START, || data.join("stopped").exists()).await;
+    until("the old process has stopped", async || data.join("stopped").exists()).await;
     assert_eq!(bot.text("note", json!({})).await, (CallStatus::Ok, "记住".to_owned()));
     bot.registry.close(Duration::from_secs(5)).await;
 }
@@ -243,7 +243,7 @@ async fn a_cancelled_call_ends_at_once_and_the_plugin_stays_up() {
     let batch = toolyard::ToolBatch::new(vec![call]).with_context(std::sync::Arc::new(context));
     let mut handle = bot.registry.start(batch).await.unwrap();
     let data = bot.data_of("group_notes");
-    wait_until("the handler runs", START, || data.join("pausing").exists()).await;
+    until("the handler runs", async || data.join("pausing").exists()).await;
     handle.cancel_call(&"slow".into());
     let outcome = handle.wait().await.unwrap();
     assert_eq!(outcome.results[0].error.as_ref().unwrap().code, ErrorCode::CancelledCall);

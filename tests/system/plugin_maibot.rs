@@ -6,7 +6,6 @@ mod lifecycle;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -16,9 +15,8 @@ use toolyard::{
     RawArguments, ToolCall, ToolExecutionContext, ToolFailure, ToolRegistry,
 };
 use toolyard_providers::{PluginHost, RunnerConfig, Spawner};
-use toolyard_tests::Environment;
+use toolyard_tests::{Environment, HANG};
 
-pub(crate) const START: Duration = Duration::from_secs(60);
 /// The provider's name in all tests.
 const NAME: &str = "plugin";
 
@@ -58,12 +56,13 @@ impl Yard {
         let registry = ToolRegistry::with_host(Limits::default(), Arc::clone(&bot) as Arc<dyn HostPort>);
         config["path"] = json!(folder.path());
         let python = environment.python.to_str().unwrap().to_owned();
-        let runner = RunnerConfig { python, ..RunnerConfig::default() };
+        let unload_ms = HANG.as_millis().try_into().unwrap();
+        let runner = RunnerConfig { python, unload_ms, ..RunnerConfig::default() };
         let connector = host.maibot(NAME, serde_json::from_value(config).unwrap(), runner);
         let mut settings = ProviderSettings::default();
-        settings.start_timeout = START;
+        (settings.start_timeout, settings.close_timeout) = (HANG, HANG);
         registry.launch(Arc::new(connector), settings).await.unwrap();
-        registry.wait_started(START).await;
+        registry.wait_started(HANG).await;
         Self { registry, folder, bot, _spawner: spawner }
     }
 
@@ -124,16 +123,6 @@ impl HostPort for Bot {
             other => Err(ToolFailure::not_sent(ErrorCode::ToolUnavailable, format!("there is no `{other}`"))),
         };
         Box::pin(std::future::ready(answer))
-    }
-}
-
-/// Waits until a state is reached that has to be asked for.
-pub(crate) async fn until(what: &str, mut state: impl AsyncFnMut() -> bool) {
-    const LIMIT: Duration = Duration::from_secs(20);
-    let deadline = tokio::time::Instant::now() + LIMIT;
-    while !state().await {
-        assert!(tokio::time::Instant::now() < deadline, "{what}: not within {LIMIT:?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

@@ -1,10 +1,9 @@
 //! Providers over the HTTP API: their states, and making them anew.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolyard_tests::{Daemon, Environment};
+use toolyard_tests::{Daemon, Environment, eventually};
 
 /// A real MCP server through a shell, so that what it starts can be changed while the daemon runs.
 fn config(script: &Path) -> String {
@@ -15,7 +14,7 @@ name = "far"
 kind = "mcp"
 command = "sh"
 args = [{script:?}]
-breaker = {{ failures = 2, open_ms = 60000 }}
+breaker = {{ failures = 2, open_ms = 3600000 }}
 
 [[providers]]
 name = "s"
@@ -37,13 +36,11 @@ async fn get(daemon: &Daemon, path: &str) -> (u16, Value) {
 }
 
 async fn until_state(daemon: &Daemon, wanted: &str) {
-    for _ in 0..3000 {
-        if get(daemon, "/v1/providers/far").await.1["state"] == wanted {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never {wanted}: {}", daemon.get("/v1/providers").await.1);
+    eventually(wanted, async || {
+        let (_, provider) = get(daemon, "/v1/providers/far").await;
+        if provider["state"] == wanted { Ok(()) } else { Err(provider) }
+    })
+    .await;
 }
 
 async fn status_of_call(daemon: &Daemon, tool: &str, arguments: &Value) -> Value {

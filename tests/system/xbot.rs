@@ -16,13 +16,12 @@ use toolyard::{
     ToolCall, ToolExecutionContext, ToolRegistry,
 };
 use toolyard_providers::{Spawner, XbotConfig, XbotConnector};
-use toolyard_tests::{Environment, wait_until};
+use toolyard_tests::{Environment, HANG, eventually, in_time, replace_file, until};
 
 const PLAIN: &str = include_str!("../plugins/xbot/plain.py");
 const BY_ID: &str = include_str!("../plugins/xbot/by_id.py");
-const START: Duration = Duration::from_secs(30);
-/// For what is to come at once, on a machine that has other things to do.
-const SOON: Duration = Duration::from_secs(5);
+/// Longer than any test: what comes in spite of it did not wait for it.
+const FOR_EVER: Duration = Duration::from_secs(20 * HANG.as_secs());
 
 /// A registry with one plugin, and the plugin's folder.
 struct Host {
@@ -59,15 +58,16 @@ impl Host {
         let spawner = Arc::new(Spawner::new(Some(Environment::get().binary)).unwrap());
         let registry = ToolRegistry::new(Limits::default());
         let mut settings = ProviderSettings::default();
-        settings.close_timeout = Duration::from_secs(20);
+        (settings.start_timeout, settings.close_timeout) = (HANG, HANG);
+        settings.tool_timeout = Some(FOR_EVER);
         let connector = Arc::new(XbotConnector::new("plain", config, Arc::clone(&spawner)));
         registry.launch(connector, settings).await.unwrap();
-        registry.wait_started(START).await;
+        registry.wait_started(HANG).await;
         Self { registry, folder, _spawner: spawner }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> CallResult {
-        first(self.registry.dispatch(batch(&[(tool, arguments)])).await)
+        first(in_time(tool, self.registry.dispatch(batch(&[(tool, arguments)]))).await)
     }
 
     async fn pid(&self) -> String {
@@ -80,8 +80,19 @@ impl Host {
         self.registry.providers().into_iter().next().unwrap()
     }
 
+    /// Waits until so many calls are in flight, and the first of them in the plugin's hands.
+    async fn holds(&self, calls: usize) {
+        until("the calls are in flight", async || self.status().in_flight == calls).await;
+        until("the plugin runs one", async || self.folder.path().join("held").exists()).await;
+    }
+
+    /// Lets the tool `hold` go on.
+    fn open(&self) {
+        std::fs::write(self.folder.path().join("open"), "").unwrap();
+    }
+
     async fn close(self) {
-        self.registry.close(SOON).await;
+        in_time("the end", self.registry.close(Duration::ZERO)).await;
     }
 }
 
@@ -116,7 +127,7 @@ async fn tools_are_listed_in_either_spelling_and_everything_else_is_reported() {
     let echo = &described("echo").spec;
     assert_eq!(echo.description, "[com.example.plain plugin] Says it again.");
     assert_eq!(echo.parameters_schema["required"], json!(["text"]));
-    for name in ["context", "sleep"] {
+    for name in ["context", "hold"] {
         assert!(described(name).spec.parameters_schema["properties"]["seconds"].is_object(), "{name}");
     }
     assert_eq!(described("half").spec.description, "[com.example.plain plugin] Says half of \u{fffd}.");
@@ -196,7 +207,7 @@ async fn closing_deactivates_the_plugin_and_leaves_no_process() {
     let host = Host::start(PLAIN).await;
     let pid = host.pid().await;
     let folder = host.folder.path().to_owned();
-    host.registry.close(SOON).await;
+    in_time("the end", host.registry.close(Duration::ZERO)).await;
     assert!(folder.join("deactivated").exists());
     assert!(!is_alive(&pid));
 }
@@ -210,8 +221,8 @@ async fn a_plugin_that_does_not_answer_deactivate_is_killed_after_its_grace() {
     let host = Host::start_with(PLAIN, stubborn).await;
     let pid = host.pid().await;
     let began = tokio::time::Instant::now();
-    host.registry.close(Duration::from_secs(20)).await;
-    assert!(began.elapsed() >= Duration::from_millis(200) && began.elapsed() < SOON, "{:?}", began.elapsed());
+    in_time("the end", host.registry.close(Duration::ZERO)).await;
+    assert!(began.elapsed() >= Duration::from_millis(200), "{:?}", began.elapsed());
     assert!(!is_alive(&pid));
 }
 
@@ -220,16 +231,16 @@ async fn a_reload_starts_the_plugin_afresh_and_a_failed_one_keeps_the_old() {
     let host = Host::start(PLAIN).await;
     let before = host.pid().await;
     let main = host.folder.path().join("main.py");
-    std::fs::write(&main, "raise SystemExit('not yet')").unwrap();
+    replace_file(&main, "raise SystemExit('not yet')");
     let failed = host.registry.reload("plain").await.unwrap_err().to_string();
     assert!(failed.contains("not yet"), "{failed}");
     assert_eq!(host.pid().await, before);
-    std::fs::write(&main, PLAIN.replace("Says it again.", "Repeats it.")).unwrap();
+    replace_file(&main, &PLAIN.replace("Says it again.", "Repeats it."));
     host.registry.reload("plain").await.unwrap();
     assert_ne!(host.pid().await, before);
     let tools = host.registry.list_tools(&ToolExecutionContext::default());
     assert!(tools.iter().any(|tool| tool.spec.description.ends_with("Repeats it.")));
-    wait_until("the old process is gone", SOON, || !is_alive(&before)).await;
+    until("the old process is gone", async || !is_alive(&before)).await;
     host.close().await;
 }
 
@@ -237,17 +248,13 @@ async fn a_reload_starts_the_plugin_afresh_and_a_failed_one_keeps_the_old() {
 async fn a_changed_script_is_loaded_and_a_broken_manifest_changes_nothing() {
     let host = Host::start(PLAIN).await;
     let before = host.pid().await;
-    std::fs::write(host.folder.path().join("main.py"), format!("{PLAIN}\n# changed\n")).unwrap();
-    let fresh = async {
-        while host.pid().await == before {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(START, fresh).await.expect("the changed script was not loaded");
+    replace_file(&host.folder.path().join("main.py"), &format!("{PLAIN}\n# changed\n"));
+    until("the changed script is loaded", async || host.pid().await != before).await;
+    until("it is settled", async || host.status().starts == 2).await;
     let after = host.pid().await;
-    let starts = host.status().starts;
-    std::fs::write(host.folder.path().join("plugin.json"), "{").unwrap();
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!((host.pid().await, host.status().starts), (after, starts));
+    replace_file(&host.folder.path().join("plugin.json"), "{");
+    let reason = eventually("the broken manifest is read", async || host.status().reason.ok_or("no reason")).await;
+    assert!(reason.contains("plugin.json"), "{reason}");
+    assert_eq!((host.pid().await, host.status().starts), (after, 2));
     host.close().await;
 }

@@ -2,13 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use toolyard::CallStatus::{Cancelled, Timeout, ToolError};
 use toolyard::{CancellationToken, Executed, ExecutionClass, FunctionTool, ToolExecutionResult, ToolSpec};
 
 use crate::fixture::{
-    OK, Probe, batch, code_of, failing, hanging, ms, registry, run, saying, sleeper, statuses, until,
+    HANG, OK, Probe, batch, code_of, failing, hanging, ms, registry, run, saying, sleeper, statuses, until,
 };
 
 /// Holds every thread that comes to it until it is opened.
@@ -24,8 +23,7 @@ impl Gate {
     fn wait(&self) {
         let (open, changed) = &*self.0;
         // A test that forgets to open it must fail, not hang.
-        let (open, _) =
-            changed.wait_timeout_while(open.lock().unwrap(), Duration::from_secs(10), |open| !*open).unwrap();
+        let (open, _) = changed.wait_timeout_while(open.lock().unwrap(), HANG, |open| !*open).unwrap();
         assert!(*open, "nobody opened the gate");
     }
 }
@@ -131,7 +129,7 @@ fn queued_blocking_calls_take_no_thread_from_other_tools() {
         let registry = registry([one_at_a_time(gated("block", &gate, &probe)), other]).await;
         let stuck = registry.start(batch(["block"; 8])).await.unwrap();
         until("one is inside", || probe.inside() == 1).await;
-        let outcome = registry.dispatch(batch(["other"]).with_deadline(Duration::from_secs(5))).await;
+        let outcome = registry.dispatch(batch(["other"]).with_deadline(HANG)).await;
         assert_eq!(statuses(&outcome), [OK]);
         gate.open();
         assert_eq!(statuses(&stuck.outcome().await.unwrap()), [OK; 8]);
@@ -162,7 +160,9 @@ async fn a_blocking_handler_can_see_that_it_is_cancelled() {
         Ok(ToolExecutionResult::success(visit.finish()))
     });
     let registry = registry([tool]).await;
-    let outcome = registry.dispatch(batch(["loop"]).with_deadline(ms(20))).await;
-    assert_eq!(statuses(&outcome), [Timeout]);
+    let handle = registry.start(batch(["loop"])).await.unwrap();
+    until("it is inside", || probe.inside() == 1).await;
+    handle.cancel();
+    assert_eq!(statuses(&handle.outcome().await.unwrap()), [Cancelled]);
     until("the loop has ended", || probe.finished() == 1).await;
 }

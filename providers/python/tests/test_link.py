@@ -43,9 +43,7 @@ class LinkTest(unittest.IsolatedAsyncioTestCase):
     async def test_a_frame_may_be_larger_than_what_is_read_at_once(self) -> None:
         message = {"text": "x" * 900_000}
         await self.write(frame(json.dumps(message).encode()))
-        for _ in range(1000):
-            if self.received:
-                break
+        while not self.received:
             await asyncio.sleep(0.001)
         self.assertEqual(self.received, [message])
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -68,23 +67,27 @@ class RunTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_stop_iteration_ends_the_call_and_not_the_runner(self) -> None:
         with self.assertRaises(RuntimeError):
-            await asyncio.wait_for(handler.run(self.handler(lambda: next(iter([]))), {}, self.pool), 5)
+            await asyncio.wait_for(handler.run(self.handler(lambda: next(iter([]))), {}, self.pool), 180)
 
     async def test_a_cancelled_thread_is_over_when_it_is(self) -> None:
-        ended = []
+        begun, is_let, ended = threading.Event(), threading.Event(), []
 
         def work():
-            time.sleep(0.2)
+            begun.set()
+            is_let.wait(180)
             ended.append(True)
 
         first = asyncio.create_task(handler.run(self.handler(work), {}, self.pool))
         waiting = asyncio.create_task(handler.run(self.handler(work), {}, self.pool))
-        await asyncio.sleep(0.05)
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
         waiting.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await waiting
         self.assertEqual(ended, [], "what has not begun never does")
         first.cancel()
+        await asyncio.sleep(0)
+        is_let.set()
         with self.assertRaises(asyncio.CancelledError):
             await first
         self.assertEqual(ended, [True])

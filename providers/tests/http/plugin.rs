@@ -15,6 +15,9 @@ use toolyard::{
 };
 use toolyard_providers::{HttpConfig, HttpConnector, Resolver};
 
+/// After this time a test says that something hangs. It measures nothing: a busy machine takes its time.
+pub(crate) const HANG: Duration = Duration::from_secs(180);
+
 /// A plugin that is up.
 pub(crate) struct Plugin {
     pub(crate) registry: ToolRegistry,
@@ -95,7 +98,7 @@ impl Setup {
         let mut settings = ProviderSettings::default();
         settings.name_form = NameForm::Qualified;
         registry.launch(Arc::new(connector), settings).await.unwrap();
-        registry.wait_started(Duration::from_secs(30)).await;
+        registry.wait_started(HANG).await;
         Plugin { registry, folder }
     }
 }

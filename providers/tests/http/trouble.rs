@@ -1,33 +1,39 @@
 //! Services that misbehave, and what must never leave the machine.
 
-use std::time::Duration;
-
 use serde_json::json;
 use toolyard::{CallStatus, ErrorCode, Executed, RawArguments, ToolBatch, ToolCall};
 
-use super::plugin::{Setup, one_tool, structured};
+use super::plugin::{HANG, Setup, one_tool, structured};
 use super::service::{Answer, Service, answer, json as json_answer};
-
-const PATIENCE: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn dropping_a_call_closes_its_connection() {
     let service = Service::start(|_| Answer::Never).await;
-    let document = one_tool(service.port(), "", "url = \"@/slow\"").replacen("effect", "timeout_ms = 300\neffect", 1);
+    let limit = 20 * HANG;
+    let timeout = format!("timeout_ms = {}\neffect", limit.as_millis());
+    let document = one_tool(service.port(), "", "url = \"@/slow\"").replacen("effect", &timeout, 1);
     let plugin = Setup::document(document).allow("127.0.0.1").file("key.txt", "s3cret-key").start().await;
-    let mut deserted = service.deserted.clone();
+    let (mut asked, mut deserted) = (service.asked.clone(), service.deserted.clone());
+    let start = async || {
+        let call = ToolCall::new("c", "p__t", RawArguments::text("{}"));
+        plugin.registry.start(ToolBatch::new(vec![call])).await.unwrap()
+    };
 
-    let timed_out = plugin.call("t", "{}").await;
+    let mut handle = start().await;
+    tokio::time::timeout(HANG, asked.wait_for(|asked| *asked == 1)).await.unwrap().unwrap();
+    // Its time is over as soon as the service has the request.
+    tokio::time::pause();
+    tokio::time::advance(limit).await;
+    tokio::time::resume();
+    let timed_out = handle.wait().await.unwrap().results.remove(0);
     assert_eq!((timed_out.status, timed_out.executed), (CallStatus::Timeout, Executed::Unknown), "{timed_out:#?}");
-    tokio::time::timeout(PATIENCE, deserted.wait_for(|gone| *gone == 1)).await.unwrap().unwrap();
+    tokio::time::timeout(HANG, deserted.wait_for(|gone| *gone == 1)).await.unwrap().unwrap();
 
-    let call = ToolCall::new("c", "p__t", RawArguments::text("{}"));
-    let mut handle = plugin.registry.start(ToolBatch::new(vec![call])).await.unwrap();
-    let mut asked = service.asked.clone();
-    tokio::time::timeout(PATIENCE, asked.wait_for(|asked| *asked == 2)).await.unwrap().unwrap();
+    let mut handle = start().await;
+    tokio::time::timeout(HANG, asked.wait_for(|asked| *asked == 2)).await.unwrap().unwrap();
     handle.cancel_call(&"c".into());
     assert_eq!(handle.wait().await.unwrap().results[0].status, CallStatus::Cancelled);
-    tokio::time::timeout(PATIENCE, deserted.wait_for(|gone| *gone == 2)).await.unwrap().unwrap();
+    tokio::time::timeout(HANG, deserted.wait_for(|gone| *gone == 2)).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -77,7 +83,10 @@ async fn what_went_wrong_says_whether_the_service_may_have_acted() {
         assert_eq!((error.code, result.executed), (ErrorCode::ProviderCrashed, Executed::Unknown), "{result:#?}");
     }
 
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Nobody listens on it, and nobody else can take it.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let document = one_tool(port, "", "url = \"@/\"");
     let plugin = Setup::document(document).allow("127.0.0.1").file("key.txt", "s3cret-key").start().await;
     let unreachable = plugin.call("t", "{}").await;

@@ -7,8 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-ANY = {"type": "object", "properties": {"seconds": {"type": "number"}}}
+ANY = {"type": "object"}
 LOCK = threading.Lock()
+TOGETHER = threading.Barrier(20)
 
 
 def write(line: str) -> None:
@@ -17,13 +18,20 @@ def write(line: str) -> None:
 
 
 def execute(request_id: int, params: dict) -> None:
-    given = json.loads(params["input"])
-    time.sleep(given.get("seconds", 0))
     match params["toolName"]:
         case "nan":
             write(f'{{"id": {request_id}, "result": NaN}}')
         case "idless":
             write('{"result": "whose?"}')
+        case "meet":
+            TOGETHER.wait()
+            write(json.dumps({"id": request_id, "result": "met"}))
+        case "hold":
+            Path("held").touch()
+            while not Path("open").exists():
+                time.sleep(0.01)
+            write(json.dumps({"id": request_id, "result": f"{os.getpid()}"}))
+            Path("answered").touch()
         case _:
             write(json.dumps({"id": request_id, "result": f"{os.getpid()}"}))
 
@@ -33,7 +41,8 @@ def main() -> None:
         request = json.loads(line)
         match request["method"]:
             case "activate":
-                tools = [{"name": name, "description": name, "inputSchema": ANY} for name in ("pid", "nan", "idless")]
+                names = ("pid", "nan", "idless", "meet", "hold")
+                tools = [{"name": name, "description": name, "inputSchema": ANY} for name in names]
                 write(json.dumps({"tools": tools, "requestIds": True}))
             case "execute_tool":
                 threading.Thread(target=execute, args=(request["id"], request["params"]), daemon=True).start()

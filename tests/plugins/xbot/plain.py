@@ -25,9 +25,12 @@ def context(_given: dict, params: dict) -> None:
     answer(result=json.dumps(params))
 
 
-def sleep(given: dict, _params: dict) -> None:
-    time.sleep(given.get("seconds", 60))
-    answer(result="slept")
+def hold(_given: dict, _params: dict) -> None:
+    """Says that it runs by `held`, and goes on once `open` is there."""
+    Path("held").touch()
+    while not Path("open").exists():
+        time.sleep(0.01)
+    answer(result="let go")
 
 
 def pid(_given: dict, _params: dict) -> None:
@@ -105,7 +108,7 @@ def dying(_given: dict, _params: dict) -> None:
 
 
 TOOLS = [
-    echo, context, sleep, pid, failing, whole, structured, chatty, half, nan, bad_utf8, huge, broken, wrong_key, twice,
+    echo, context, hold, pid, failing, whole, structured, chatty, half, nan, bad_utf8, huge, broken, wrong_key, twice,
     flood, endless, noisy, dying,
 ]  # fmt: skip
 

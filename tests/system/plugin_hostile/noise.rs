@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use toolyard::CallStatus;
 
-use crate::plugin_fleet::{Fleet, QUIET, gone};
+use crate::plugin_fleet::{Fleet, gone};
 
 /// The plugin goes on with this while its neighbours and itself answer.
 async fn costs_nobody_anything(deed: &str, value: &str) {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     fleet.up("bad", json!({}), |_tuning| {}).await;
     assert_eq!(fleet.call("bad", deed, json!(value)).await.status, CallStatus::Ok);
@@ -46,7 +45,6 @@ async fn a_flood_of_log_lines_past_the_runner_is_cut() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_that_cannot_be_sent_fail_their_calls_only() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     fleet.up("bad", json!({}), |_tuning| {}).await;
     for (kind, said) in [
@@ -74,11 +72,10 @@ async fn results_that_cannot_be_sent_fail_their_calls_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_outside_the_usual_family_fail_their_calls_only() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     fleet.up("bad", json!({}), |_tuning| {}).await;
     for kind in ["spoken", "mute"] {
-        let result = fleet.call_for("bad", "raise", json!(kind), Duration::from_secs(10)).await;
+        let result = fleet.call("bad", "raise", json!(kind)).await;
         assert_eq!(result.status, CallStatus::ToolError, "{kind}: {result:?}");
     }
     let result = fleet.call("bad", "exit", json!(null)).await;

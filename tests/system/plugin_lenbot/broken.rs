@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use toolyard::{CallStatus, ProviderState};
+use toolyard_tests::HANG;
 
-use super::fixture::{Bot, START};
+use super::fixture::Bot;
 
 const HEAD: &str = "from len_bot.plugin import Invocation, Plugin, tool\n";
 
@@ -83,7 +84,7 @@ async fn a_plugin_that_cannot_be_loaded_says_why_and_leaves_the_others_up() {
         }
         bot.launch(name, &path, json!({})).await;
     }
-    bot.registry.wait_started(START).await;
+    bot.registry.wait_started(HANG).await;
     for (name, _, _, expected) in &cases {
         let reason = bot.reason(name).unwrap_or_default();
         assert!(reason.contains(expected), "{name}: {reason}");

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -12,9 +11,8 @@ use toolyard::{
     TurnId, TurnStart,
 };
 use toolyard_providers::{LenBotConfig, PluginHost, RunnerConfig, Spawner};
-use toolyard_tests::Environment;
+use toolyard_tests::{Environment, HANG};
 
-pub(super) const START: Duration = Duration::from_secs(120);
 pub(super) const SCENE: &str = "onebot:group:80001";
 
 /// Answers what plugins ask for, and keeps what they asked.
@@ -82,7 +80,7 @@ impl Bot {
     pub(super) async fn with_group_notes(config: Value) -> Self {
         let bot = Self::new();
         bot.launch("group_notes", &group_notes(), config).await;
-        bot.registry.wait_started(START).await;
+        bot.registry.wait_started(HANG).await;
         assert_eq!(bot.reason("group_notes"), None);
         bot
     }
@@ -97,10 +95,11 @@ impl Bot {
             python: Environment::get().python.to_string_lossy().into_owned(),
             data_dir: Some(data),
             watch: false,
+            unload_ms: HANG.as_millis().try_into().unwrap(),
             ..RunnerConfig::default()
         };
         let mut settings = ProviderSettings::default();
-        settings.start_timeout = START;
+        (settings.start_timeout, settings.close_timeout) = (HANG, HANG);
         let connector = self.host.lenbot(name, config, runner);
         self.registry.launch(Arc::new(connector), settings).await.unwrap();
     }

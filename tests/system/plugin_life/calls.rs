@@ -7,15 +7,14 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolyard::{CallStatus, Executed};
+use toolyard_tests::{HANG, until};
 
-use crate::plugin_fleet::{Fleet, QUIET, batch, given};
-use crate::plugin_maibot::until;
+use crate::plugin_fleet::{Fleet, Gate, batch, given};
 
 const CANCELS: u64 = 1000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_cancels_leave_nothing_pending() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     fleet.up("p", json!({}), |tuning| tuning.settings.max_in_flight = NonZeroUsize::new(16)).await;
     let pid = fleet.pid("p").await;
@@ -58,14 +57,25 @@ async fn a_thousand_cancels_leave_nothing_pending() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_late_answer_goes_to_nobody() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
-    fleet.up("p", json!({}), |tuning| tuning.settings.max_in_flight = NonZeroUsize::new(1)).await;
-    let late = fleet.call_for("p", "stubborn", json!(1.5), Duration::from_millis(300)).await;
-    assert_eq!((late.status, late.executed), (CallStatus::Timeout, Executed::Unknown), "{late:?}");
+    let tune = |tuning: &mut crate::plugin_fleet::Tuning| {
+        tuning.settings.max_in_flight = NonZeroUsize::new(1);
+        // It is not ended for the handler that goes on.
+        tuning.runner.cancel_grace_ms = (20 * HANG).as_millis().try_into().unwrap();
+    };
+    fleet.up("p", json!({}), tune).await;
+    let (gate, cancel) = (Gate::new(), CancellationToken::new());
+    let stubborn = batch("p", "stubborn", gate.value(), None).with_cancel(cancel.clone());
+    let (mut given_up, ()) = tokio::join!(fleet.registry.dispatch(stubborn), async {
+        gate.holds().await;
+        cancel.cancel();
+    });
+    let late = given_up.results.remove(0);
+    assert_eq!((late.status, late.executed), (CallStatus::Cancelled, Executed::Unknown), "{late:?}");
+    gate.open();
+    // Its place is free once it has answered: these come behind it.
     for number in 0..20 {
         assert_eq!(fleet.value("p", "answer", json!(number)).await, json!(number));
-        tokio::time::sleep(Duration::from_millis(30)).await;
     }
     assert_eq!(fleet.status("p").starts, 1);
     fleet.close().await;
@@ -73,19 +83,18 @@ async fn a_late_answer_goes_to_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_within_a_call_has_the_time_that_the_call_has_left() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     let tune = |tuning: &mut crate::plugin_fleet::Tuning| {
         tuning.settings.max_in_flight = NonZeroUsize::new(1);
-        tuning.settings.tool_timeout = Some(Duration::from_secs(60));
+        tuning.settings.tool_timeout = Some(20 * HANG);
     };
     fleet.up("p", json!({}), tune).await;
-    let result = fleet.call("p", "ask", json!([1, "slow"])).await;
+    let result = fleet.call("p", "ask", json!([1, "quick"])).await;
     assert_eq!(given(&result), json!({"True": 1}), "it is answered while its call runs");
     let asked = fleet.bot.asked.lock().unwrap().clone();
     let [(text, left, is_called)] = &*asked else { panic!("one run: {asked:?}") };
-    assert_eq!((&**text, *is_called), ("slow", true));
-    let bounds = Duration::from_secs(50)..=Duration::from_secs(60);
-    assert!(bounds.contains(left), "{left:?} of 60 s are left, not a time of its own");
+    assert_eq!((&**text, *is_called), ("quick", true));
+    let bounds = 19 * HANG..=20 * HANG;
+    assert!(bounds.contains(left), "{left:?} are left of {:?}, not a time of its own", 20 * HANG);
     fleet.close().await;
 }

@@ -5,12 +5,18 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolyard::{CallStatus, ErrorCode, ProviderState, ToolExecutionContext};
+use toolyard_tests::{HANG, replace_file, until};
 
-use crate::plugin_fleet::{Fleet, QUIET, Tuning, given, gone};
-use crate::plugin_maibot::until;
+use crate::plugin_fleet::{Fleet, Gate, Tuning, given, gone};
 
 fn watched(tuning: &mut Tuning) {
     tuning.runner.watch = true;
+    patient(tuning);
+}
+
+/// Calls in flight have all the time that they want.
+fn patient(tuning: &mut Tuning) {
+    tuning.settings.drain = 20 * HANG;
 }
 
 /// Changes the code of a deed.
@@ -18,21 +24,21 @@ fn rewrite(folder: &Path, from: &str, to: &str) {
     let path = folder.join("deeds.py");
     let code = std::fs::read_to_string(&path).unwrap();
     assert!(code.contains(from), "{from}");
-    std::fs::write(&path, code.replace(from, to)).unwrap();
+    replace_file(&path, &code.replace(from, to));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_code_answers_while_calls_in_flight_finish_on_the_old_one() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     let folder = fleet.up("p", json!({}), watched).await;
-    let pid = fleet.pid("p").await;
-    let (old, ()) = tokio::join!(fleet.call("p", "slow", json!(6)), async {
-        until("the call", async || fleet.status("p").in_flight == 1).await;
-        rewrite(&folder, "\"slept\"", "\"slept anew\"");
+    let (pid, gate) = (fleet.pid("p").await, Gate::new());
+    let (old, ()) = tokio::join!(fleet.call("p", "hold", gate.value()), async {
+        gate.holds().await;
+        rewrite(&folder, "return {\"value\": \"slept\"}", "return {\"value\": \"slept anew\"}");
         until("the new code", async || fleet.value("p", "slow", json!(0)).await == json!("slept anew")).await;
+        gate.open();
     });
-    assert_eq!(given(&old), json!("slept"));
+    assert_eq!(given(&old), json!("let go"));
     gone(pid).await;
 
     let pid = fleet.pid("p").await;
@@ -50,9 +56,8 @@ async fn changed_code_answers_while_calls_in_flight_finish_on_the_old_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_tools_come_in_one_step_and_no_other_tool_is_missing_for_a_moment() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
-    let folder = fleet.up("x", json!({}), |_tuning| {}).await;
+    let folder = fleet.up("x", json!({}), patient).await;
     let path = folder.join("plugin.py");
     let code = std::fs::read_to_string(&path).unwrap();
     let more = |name: &str, said: &str| {
@@ -68,8 +73,9 @@ async fn other_tools_come_in_one_step_and_no_other_tool_is_missing_for_a_moment(
 
     let renamed = code.replace("CASE[\"name\"],", "\"z\",").replace("\n\ndef create_plugin", &more("y", "new y"));
     std::fs::write(&path, renamed).unwrap();
-    let (old, seen) = tokio::join!(fleet.call("x", "slow", json!(4)), async {
-        until("the call", async || fleet.status("x").in_flight == 1).await;
+    let gate = Gate::new();
+    let (old, seen) = tokio::join!(fleet.call("x", "hold", gate.value()), async {
+        gate.holds().await;
         let reload = fleet.registry.reload("x");
         tokio::pin!(reload);
         let mut seen = Vec::new();
@@ -91,9 +97,10 @@ async fn other_tools_come_in_one_step_and_no_other_tool_is_missing_for_a_moment(
         assert_eq!(removed.status, CallStatus::UnknownTool);
         assert_eq!(removed.error.unwrap().code, ErrorCode::ToolRemoved);
         assert_eq!(given(&fleet.call("y", "", json!(null)).await), json!("new y"));
+        gate.open();
         seen
     });
-    assert_eq!(given(&old), json!("slept"), "it finished on the old code");
+    assert_eq!(given(&old), json!("let go"), "it finished on the old code");
     let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(seen[0], names(&["good", "inside", "x", "y"]));
     for step in &seen[1..] {
@@ -104,11 +111,10 @@ async fn other_tools_come_in_one_step_and_no_other_tool_is_missing_for_a_moment(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_configuration_reaches_the_plugin_and_no_new_process_is_made() {
-    let _others = QUIET.read().await;
     let fleet = Fleet::start().await;
     let folder = fleet.up("p", json!({}), watched).await;
     let pid = fleet.pid("p").await;
-    std::fs::write(folder.join("config.toml"), "[plugin]\nenabled = true\nlevel = 3\n").unwrap();
+    replace_file(&folder.join("config.toml"), "[plugin]\nenabled = true\nlevel = 3\n");
     until("the update", async || fleet.value("p", "updates", json!(null)).await == json!(1)).await;
     assert_eq!((fleet.pid("p").await, fleet.status("p").starts), (pid, 1));
     fleet.close().await;

@@ -1,18 +1,12 @@
 //! The daemon with plugins: how it starts, and what is left of it.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::Instant;
-use toolyard_tests::{Daemon, Environment, children_of};
+use toolyard_tests::{Daemon, Environment, children_of, until};
 
-use crate::plugin_fleet::{QUIET, set_case};
-use crate::plugin_maibot::{copy_of, until};
-
-/// No process is left after this time.
-const GONE: Duration = Duration::from_secs(2);
+use crate::plugin_fleet::set_case;
+use crate::plugin_maibot::copy_of;
 
 fn plugins(cases: &[(&str, Value)]) -> (Vec<TempDir>, String) {
     let python = Environment::get().python;
@@ -41,7 +35,7 @@ async fn result_of(daemon: &Daemon, tool: &str, deed: &str, value: Value) -> Val
 }
 
 /// A daemon in the middle of everything: calls that run, a grandchild, a plugin that is still imported.
-async fn nothing_is_left(signal: Signal, limit: Duration) {
+async fn nothing_is_left(signal: Signal) {
     let cases = [
         ("a", json!({})),
         ("b", json!({"on_unload": {"deed": "block"}})),
@@ -59,32 +53,32 @@ async fn nothing_is_left(signal: Signal, limit: Duration) {
     let in_flight = tokio::spawn(async move {
         client.post(format!("{address}/v1/batches")).json(&json!({"calls": calls})).send().await
     });
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    until("both calls in flight", async || {
+        let (_, metrics) = daemon.get("/metrics").await;
+        ["a", "b"].iter().all(|name| metrics.contains(&format!("calls_in_flight{{provider=\"{name}\"}} 1")))
+    })
+    .await;
+    until("three plugins and a grandchild", async || children_of(daemon.pid()).len() >= 4).await;
     let children = children_of(daemon.pid());
-    assert!(children.len() >= 4, "{children:?}");
     daemon.signal(signal);
     daemon.ended().await;
-    let ended = Instant::now();
+    // None of them would end by itself.
     until("the end of every child", async || children.iter().all(|child| !child.is_alive())).await;
-    assert!(ended.elapsed() < limit, "{signal:?}: {:?} after the daemon", ended.elapsed());
     in_flight.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_daemon_leaves_no_child() {
-    let _alone = QUIET.write().await;
-    nothing_is_left(Signal::KILL, GONE).await;
+    nothing_is_left(Signal::KILL).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_daemon_leaves_no_child() {
-    let _alone = QUIET.write().await;
-    nothing_is_left(Signal::TERM, GONE).await;
+    nothing_is_left(Signal::TERM).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_daemon_leaves_in_the_temporary_folder_is_removed_at_the_next_start() {
-    let _others = QUIET.read().await;
     let temp = tempfile::tempdir().unwrap();
     let left = || {
         let paths = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -111,7 +105,6 @@ async fn what_a_killed_daemon_leaves_in_the_temporary_folder_is_removed_at_the_n
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_is_ready_while_a_plugin_is_still_imported() {
-    let _others = QUIET.read().await;
     let mut cases = vec![("slow", json!({"at_import": {"deed": "block"}}))];
     let names: Vec<String> = (1..=4).map(|number| format!("p{number}")).collect();
     cases.extend(names.iter().map(|name| (name.as_str(), json!({}))));

@@ -1,9 +1,5 @@
 //! What a handler is given, how it is run, and what comes of what it returns.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
-
 use futures::future::join_all;
 use serde_json::{Value, json};
 use toolyard::{CallStatus, RawArguments, ToolBatch, ToolCall};
@@ -127,10 +123,9 @@ async fn what_a_handler_raises_is_its_results_error() {
 async fn plain_functions_run_in_threads_side_by_side() {
     let yard = Yard::with_plugin("tools").await;
     assert_eq!(yard.text("thread", json!({})).await, "another");
-    let began = Instant::now();
-    let all = join_all((0..8).map(|_| yard.text("blocks", json!({})))).await;
-    assert_eq!(all, ["slept"; 8]);
-    assert!(began.elapsed() < Duration::from_millis(2400), "one after another they take 3.2 s: {:?}", began.elapsed());
+    // None of them returns before all of them run.
+    let all = join_all((0..8).map(|_| yard.text("meets", json!({})))).await;
+    assert_eq!(all, ["met"; 8]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

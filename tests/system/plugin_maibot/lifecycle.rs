@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolyard::{CallStatus, ProviderState};
-use toolyard_tests::Environment;
+use toolyard_tests::{Environment, in_time, replace_file, until};
 
-use super::{Yard, copy_of, until};
+use super::{Yard, copy_of};
 
 /// A plugin whose `on_load` is this.
 fn with_on_load(body: &str) -> String {
@@ -70,14 +70,14 @@ async fn a_configuration_is_made_from_the_model_and_handed_over_when_it_changes(
     assert_eq!(config().await["city"], "上海");
 
     let changed = "[plugin]\nconfig_version = \"1.1.0\"\n[search]\ncity = \"北京\"\nunknown = 3\n";
-    std::fs::write(&path, changed).unwrap();
+    replace_file(&path, changed);
     until("the new city", async || config().await["city"] == "北京").await;
     let last = config().await["updates"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last, json!(["self", "北京", "1.1.0"]));
     let completed = std::fs::read_to_string(&path).unwrap();
     assert!(completed.contains("unknown = 3") && completed.contains("limit = 5"), "{completed}");
 
-    std::fs::write(&path, completed.replace("enabled = true", "enabled = false")).unwrap();
+    replace_file(&path, &completed.replace("enabled = true", "enabled = false"));
     until("no tools", async || !yard.registry.has_tool("config")).await;
 }
 
@@ -147,7 +147,7 @@ async fn plugins_of_the_old_system_run_in_the_sdks_adapter() {
 async fn a_plugin_is_unloaded_when_the_registry_closes() {
     let yard = Yard::with_plugin("tools").await;
     assert_eq!(yard.call("strict", json!({"q": "x"})).await.status, CallStatus::Ok);
-    yard.registry.close(Duration::from_secs(5)).await;
+    in_time("the end", yard.registry.close(Duration::ZERO)).await;
     let left = std::fs::read_to_string(yard.folder.path().join("data/unloaded")).unwrap();
     assert_eq!(left, "yes");
 }

@@ -22,14 +22,12 @@ async fn the_daemon_runs_a_plugin_and_says_why_it_refuses_others() {
     }
     config.push_str("required = true\nprefix_descriptions = false\n");
     let daemon = Daemon::start(&config).await;
-    for _ in 0..1000 {
+    let providers = eventually("one is up, and the others say why not", async || {
         let (_, providers) = daemon.get("/v1/providers").await;
-        if daemon.get("/readyz").await.0 == 200 && providers.contains("within 500ms") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    let (_, providers) = daemon.get("/v1/providers").await;
+        let is_told = daemon.get("/readyz").await.0 == 200 && providers.contains("within 500ms");
+        if is_told { Ok(providers) } else { Err(providers) }
+    })
+    .await;
     assert!(providers.contains("inside xbot itself"), "{providers}");
     assert!(providers.contains("did not answer `activate` within 500ms"), "{providers}");
     let request = json!({"calls": [{"call_id": "a", "tool": "echo", "arguments": {"text": "x"}}]});

@@ -192,7 +192,7 @@ impl PluginConnector {
 
     /// A process that broke off is about to end, and its end says more.
     async fn explain(&self, failure: ToolFailure, child: &ChildProcess) -> ToolFailure {
-        const LAST_WORDS: Duration = Duration::from_millis(500);
+        const LAST_WORDS: Duration = Duration::from_secs(2);
         if failure.code != ErrorCode::ProviderProtocol {
             return failure;
         }

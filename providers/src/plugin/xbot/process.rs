@@ -20,8 +20,11 @@ use crate::process::{ChildProcess, Spawner};
 
 /// Bytes between two answers that are no answer; a plugin that writes more is broken.
 const FLOOD: usize = 16 << 20;
-/// Time for a child whose output has ended to be found dead, and for a dead child's last lines to be read.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+/// Time for a child whose output has ended to be found dead: it is about to end, and its end says more. Only one that goes
+/// on without its output is waited for so long, or one on a machine that is very busy.
+const END: Duration = Duration::from_secs(2);
+/// Time for a dead child's last lines to be read.
+const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// What is needed to start a plugin, again and again.
 #[derive(Debug)]
@@ -150,7 +153,7 @@ impl PluginProcess {
     /// What comes next, while lines that were sent are written. May be given up at any time: nothing is lost.
     pub(super) async fn next(&mut self) -> Heard {
         if let Some(reason) = &self.dead {
-            return match timeout(LAST_WORDS, self.lines.next()).await {
+            return match timeout(LAST_LINES, self.lines.next()).await {
                 Ok(Some(line)) => self.hear(&line),
                 Ok(None) | Err(_) => Heard::End(reason.clone()),
             };
@@ -191,7 +194,7 @@ impl PluginProcess {
         if self.lines.is_flooded() {
             return format!("it writes a line without end: more than {FLOOD} bytes");
         }
-        match timeout(LAST_WORDS, self.child.ended()).await {
+        match timeout(END, self.child.ended()).await {
             Ok(reason) => reason,
             Err(_elapsed) => "it closed its standard output".to_owned(),
         }

@@ -11,7 +11,7 @@ const NOBODY: &str = "65534:65534";
 async fn end_under(spawner: &Spawner, limits: ProcessLimits, mut spec: CommandSpec) -> String {
     spec.limits = Some(limits);
     let (child, _socket) = ChildProcess::start_with_socket(spawner, &spec).await.unwrap();
-    tokio::time::timeout(PATIENCE * 6, child.ended()).await.expect("the child did not end")
+    in_time(child.ended()).await
 }
 
 fn as_nobody(spec: CommandSpec) -> CommandSpec {

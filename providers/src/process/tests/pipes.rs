@@ -35,7 +35,7 @@ async fn endless_noise_on_both_outputs_holds_nobody_up_and_is_not_kept() {
     let spawner = spawner();
     let (child, mut socket) = ChildProcess::start_with_socket(&spawner, &shell(script)).await.unwrap();
     let mut heard = [0; 6];
-    tokio::time::timeout(PATIENCE * 6, socket.read_exact(&mut heard)).await.expect("the noise blocked it").unwrap();
+    in_time(socket.read_exact(&mut heard)).await.expect("the noise blocked it");
     assert_eq!(&heard, b"heard\n");
     drop(socket);
     let end = end_of(&child).await;

@@ -79,10 +79,9 @@ async fn killing_the_daemon_leaves_neither_child_nor_grandchild() {
     until("all of them run", || processes_with("sleep 1022").len() >= 3).await;
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    let begun = tokio::time::Instant::now();
     let mark = if has_cgroups() { "sleep 1022" } else { "sleep 1022.50" };
+    // None of them would end by itself.
     until("all of them are gone", || processes_with(mark).is_empty()).await;
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     kill_all("sleep 1022");
     let own = format!("toolyard-{}-", daemon.id());
     let left = || {

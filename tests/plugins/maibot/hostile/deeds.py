@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from . import frames
 
@@ -31,6 +32,23 @@ async def do_pid(plugin, value):
 async def do_slow(plugin, value):
     await asyncio.sleep(value)
     return {"value": "slept"}
+
+
+async def do_hold(plugin, value):
+    """Runs until it is let go: says so by `held` in this folder, and goes on once `open` is there."""
+    gate = Path(value)
+    (gate / "held").touch()
+    while not (gate / "open").exists():
+        await asyncio.sleep(0.01)
+    return {"value": "let go"}
+
+
+async def do_meet(plugin, value):
+    """Waits for so many processes that do the same in this folder; without a loop."""
+    folder, count = value
+    (Path(folder) / str(os.getpid())).touch()
+    while len(os.listdir(folder)) < count:
+        time.sleep(0.01)
 
 
 async def do_updates(plugin, value):
@@ -115,7 +133,7 @@ async def do_raw_logs(plugin, value):
 
 async def do_deaf(plugin, value):
     asyncio.get_running_loop().remove_reader(frames.session()._link._sock)
-    await asyncio.sleep(3600)
+    return await do_hold(plugin, value)
 
 
 # === processes ===
@@ -182,11 +200,11 @@ async def do_block(plugin, value):
 
 
 async def do_stubborn(plugin, value):
-    """Goes on after it was cancelled: for ever, or for so many seconds."""
-    until = time.monotonic() + (3600 if value is None else value)
-    while (left := until - time.monotonic()) > 0:
+    """Goes on after it was cancelled: until it is let go, or for ever."""
+    work = asyncio.ensure_future(do_hold(plugin, value) if value else asyncio.sleep(3600))
+    while not work.done():
         try:
-            await asyncio.sleep(left)
+            await asyncio.shield(work)
         except asyncio.CancelledError:
             pass
     return {"value": "late"}
@@ -196,14 +214,24 @@ async def do_stubborn(plugin, value):
 
 
 async def do_ask(plugin, value):
-    """Asks so many times at once; counts what comes back by its kind."""
+    """Asks so many times at once; counts what comes back, and by its kind."""
     count, text = value
-    answers = await asyncio.gather(
-        *(plugin.ctx.send.text(text, "s") for _ in range(count)), return_exceptions=True
-    )
+
+    async def once():
+        try:
+            return await plugin.ctx.send.text(text, "s")
+        except Exception as error:
+            return error
+        finally:
+            plugin.heard += 1
+
     kinds = {}
-    for answer in answers:
+    for answer in await asyncio.gather(*(once() for _ in range(count))):
         said = str(answer)
         kind = said[1 : said.index("]")] if said.startswith("[") else said
         kinds[kind] = kinds.get(kind, 0) + 1
     return {"value": kinds}
+
+
+async def do_heard(plugin, value):
+    return {"value": plugin.heard}

@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
-import time
 
 from maibot_sdk import API, Action, Command, EventHandler, MaiBotPlugin, Tool
 from maibot_sdk.types import ToolParameterInfo, ToolParamType
 
 from .replies import REPLIES
+
+TOGETHER = threading.Barrier(8)
 
 
 class ToolsPlugin(MaiBotPlugin):
@@ -102,10 +103,10 @@ class ToolsPlugin(MaiBotPlugin):
     def handle_thread(self, **kwargs):
         return {"content": "main" if threading.current_thread() is threading.main_thread() else "another"}
 
-    @Tool("blocks", description="d")
-    def handle_blocks(self, **kwargs):
-        time.sleep(0.4)
-        return "slept"
+    @Tool("meets", description="d")
+    def handle_meets(self, **kwargs):
+        TOGETHER.wait()
+        return "met"
 
     @Tool("sleeps", description="d")
     async def handle_sleeps(self, **kwargs):

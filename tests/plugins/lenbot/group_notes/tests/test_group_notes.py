@@ -200,15 +200,21 @@ class Calls(unittest.IsolatedAsyncioTestCase):
 class Life(unittest.IsolatedAsyncioTestCase):
     """Start, stop and data."""
 
+    async def pause(self, test):
+        """A call that is in its handler."""
+        paused, mark = asyncio.create_task(test.tool("pause", {"seconds": 3600})), test.runtime.data_dir / "pausing"
+        while not mark.exists():
+            await asyncio.sleep(0.001)
+        mark.unlink()
+        return paused
+
     async def test_a_stop_interrupts_calls_and_a_cancellation_is_told_apart(self):
         async with bot() as test:
-            paused = asyncio.create_task(test.tool("pause", {"seconds": 60}))
-            await asyncio.sleep(0.05)
+            paused = await self.pause(test)
             paused.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await paused
-            paused = asyncio.create_task(test.tool("pause", {"seconds": 60}))
-            await asyncio.sleep(0.05)
+            paused = await self.pause(test)
             await test.runtime.stop()
             with self.assertRaisesRegex(RuntimeError, "插件 group_notes 已停止或重载，本次工具调用中断"):
                 await paused
