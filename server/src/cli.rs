@@ -50,7 +50,7 @@ enum Command {
     /// Checks a conversation for calls that vendors refuse, and repairs it.
     History(history::History),
     /// Prints the definitions of the tools.
-    Tools(tools::Tools),
+    Tools(Box<tools::Tools>),
     /// Serves the tools to one MCP client over standard input and output.
     Mcp(mcp::Mcp),
     /// Writes and checks plugins.

@@ -92,6 +92,10 @@ pub(crate) fn plugins(table: &RoutingTable, caller: &Caller<'_>) -> Vec<Catalogu
     plugins.into_values().collect()
 }
 
+fn with_summary(head: String, summary: &str) -> String {
+    if summary.is_empty() { head } else { format!("{head}: {summary}") }
+}
+
 /// Whose a tool is, for people and models.
 pub(super) fn source(spec: &ToolSpec) -> &str {
     let said = spec.metadata.get(SOURCE).and_then(|source| source.as_str());
@@ -115,14 +119,15 @@ impl Catalogue {
         if !self.tools.is_empty() {
             lines.push(text::discovery::catalogue_tools(locale, &self.names[0]));
             for (n, CatalogueEntry { name, source, summary }) in self.tools.iter().enumerate() {
-                lines.push(format!("{}. {name} [{source}]: {summary}", n + 1));
+                lines.push(with_summary(format!("{}. {name} [{source}]", n + 1), summary));
             }
         }
         if !self.plugins.is_empty() {
             lines.push(text::discovery::catalogue_plugins(locale, &self.names[1]));
             for plugin in &self.plugins {
                 lines.push(format!("- {}", line(&plugin.name, 128)));
-                lines.extend(plugin.tools.iter().map(|tool| format!("  - {}: {}", tool.name, tool.summary)));
+                let tools = plugin.tools.iter();
+                lines.extend(tools.map(|tool| with_summary(format!("  - {}", tool.name), &tool.summary)));
             }
         }
         block("system-reminder", &[], &lines.join("\n"))

@@ -73,7 +73,7 @@ async fn the_catalogue_is_what_the_caller_may_use_and_has_not_loaded() {
     assert_eq!(catalogue.plugins.iter().map(|plugin| &*plugin.name).collect::<Vec<_>>(), ["p"]);
     let text = catalogue.text(Locale::En);
     assert!(text.starts_with("<system-reminder>\n") && text.ends_with("\n</system-reminder>"), "{text}");
-    assert!(text.contains("\n1. a_tool [p]: does a\n2. b_tool [p]: does b\n") && text.contains("\n- p\n  - late: "));
+    assert!(text.contains("\n1. a_tool [p]: does a\n2. b_tool [p]: does b\n") && text.contains("\n- p\n  - late\n"));
     assert!(catalogue.text(Locale::Zh).contains("`tool_search`"));
     let document = serde_json::to_value(&catalogue).unwrap();
     assert_eq!(document["tools"][0], json!({"name": "a_tool", "source": "p", "summary": "does a"}));
@@ -174,10 +174,8 @@ async fn what_is_loaded_can_be_called_from_the_next_batch_until_it_is_unloaded()
     let same = run_in(&registry, &["find", "found"]).await;
     assert_eq!(same, [(OK, None), (Denied, Some(ErrorCode::PolicyNotLoaded))]);
     assert_eq!(run_in(&registry, &["found"]).await, [(OK, None)]);
-    let other = ToolBatch {
-        session: Some(SessionKey { session: "other".into(), ..session() }),
-        ..ToolBatch::new(vec![call("c", "found")])
-    };
+    let mut other = ToolBatch::new(vec![call("c", "found")]);
+    other.session = Some(SessionKey { session: "other".into(), ..session() });
     assert_eq!(registry.dispatch(other).await.results[0].status, Denied);
     registry.sessions().unload_all(&session()).unwrap();
     assert_eq!(run_in(&registry, &["found"]).await, [(Denied, Some(ErrorCode::PolicyNotLoaded))]);
@@ -283,7 +281,7 @@ async fn a_tool_may_look_for_others_as_its_batch_sees_them() {
 async fn searching_thousands_of_tools_stays_cheap_and_follows_the_tools() {
     let many = (0..5_000).map(|n| deferred(saying(&format!("tool_{n}"), "hi"), "looks something up in a long list"));
     let registry = registry(many).await;
-    assert_eq!(found(&registry, "tool_4999"), ["tool_4999"]);
+    assert_eq!(found(&registry, "tool_4999")[0], "tool_4999");
     let words = "looks up tool-something_in a long list of words that are many";
     let began = tokio::time::Instant::now();
     for _ in 0..20 {
