@@ -57,7 +57,7 @@ async fn the_gate_of_roles() {
     let guest: fn(&mut ToolExecutionContext) = |context| context.role = "guest".to_owned();
     hold([
         Row { why: "a role without an entry may use all", context: guest, ..PLAIN },
-        Row { why: "another role's list", policy: |p| role(p, "owner", &["x"]), ..Row { context: guest, ..PLAIN } },
+        Row { why: "another role's list", policy: |p| role(p, "owner", &["x"]), context: guest, ..PLAIN },
         Row { why: "its bare name", policy: |p| role(p, "guest", &["act"]), context: guest, ..PLAIN },
         Row { why: "its id", policy: |p| role(p, "guest", &["p.act"]), context: guest, ..PLAIN },
         Row { why: "its provider", policy: |p| role(p, "guest", &["p.*"]), context: guest, ..PLAIN },
