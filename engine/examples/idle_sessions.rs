@@ -3,6 +3,7 @@
 //! Prints the resident memory of the process, divided by the sessions that were opened, for sessions that have done less
 //! and more. Linux only.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use toolyard::{Limits, LoadedSet, ReceivedMessage, SessionKey, SessionProfile, ToolRegistry, TurnId, TurnStart};
@@ -21,7 +22,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             open(&registry, &key, kind).await;
         }
         let now = resident_bytes()?;
-        println!("{SESSIONS} sessions, {kind}: {} bytes each", now.saturating_sub(before) / SESSIONS);
+        let each = now.saturating_sub(before) / SESSIONS;
+        writeln!(std::io::stdout(), "{SESSIONS} sessions, {kind}: {each} bytes each")?;
         before = now;
     }
     Ok(())

@@ -6,6 +6,7 @@ mod flight;
 mod gates;
 mod lenbot;
 mod life;
+mod order;
 mod profiles;
 mod random;
 mod sources;

@@ -104,13 +104,13 @@ async fn where_no_turn_begins_a_stop_stops_nothing_and_taint_stays() {
 async fn sessions_expire_by_time_unless_they_are_used() {
     let registry = registry(limits(|limits| limits.session_ttl = HOUR), None).await;
     let probe = crate::fixture::Probe::default();
-    registry.register(provider("q", [hanging("hang", &probe)]), settings(|_| ())).await.unwrap();
+    let hang = hanging("hang", &probe).map_spec(|spec| spec.with_timeout(5 * HOUR));
+    registry.register(provider("q", [hang]), settings(|_| ())).await.unwrap();
     let [old, young, busy] = ["old", "young", "busy"].map(|name| session("t", name));
     for key in [&old, &young] {
         registry.sessions().open(key, None).await;
     }
-    let batch =
-        ToolBatch::new(vec![call_with("c", "hang", &json!({}))]).with_session(busy.clone()).with_deadline(5 * HOUR);
+    let batch = ToolBatch::new(vec![call_with("c", "hang", &json!({}))]).with_session(busy.clone());
     let handle = registry.start(batch).await.unwrap();
     tokio::time::sleep(HOUR / 2).await;
     assert_eq!(code(&registry, &young, "find").await, None);

@@ -114,11 +114,8 @@ fn source(case: &Case, tool: &Tool) -> Refusal {
 }
 
 fn effect(case: &Case, tool: &Tool) -> Refusal {
-    let is_denied = match (case.context.actor, decision(case, tool)) {
-        (_, Decision::Deny) => true,
-        (Actor::Scheduler, Decision::Ask) => true,
-        _ => false,
-    };
+    let decided = (case.context.actor, decision(case, tool));
+    let is_denied = matches!(decided, (_, Decision::Deny) | (Actor::Scheduler, Decision::Ask));
     is_denied.then_some("is not allowed here")
 }
 
