@@ -29,6 +29,7 @@ struct Scene {
     metrics: PrometheusHandle,
     task: Engine,
     inline: Engine,
+    limited: Engine,
     baseline: Baseline,
 }
 
@@ -42,6 +43,7 @@ fn dispatch(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("sessions/{sessions}"));
         scene.measure(&mut group, sessions, BASE_BATCH);
     }
+    scene.measure_limits(&mut criterion.benchmark_group("limits"));
 }
 
 // === impl Scene ===
@@ -53,7 +55,8 @@ impl Scene {
             PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS).unwrap().install_recorder().unwrap();
         let task = runtime.block_on(Engine::start(ExecutionClass::Task));
         let inline = runtime.block_on(Engine::start(ExecutionClass::Inline));
-        Self { runtime, metrics, task, inline, baseline: Baseline::new() }
+        let limited = runtime.block_on(Engine::start(ExecutionClass::Inline)).with_usage_limits();
+        Self { runtime, metrics, task, inline, limited, baseline: Baseline::new() }
     }
 
     fn measure(&self, group: &mut BenchmarkGroup<'_, WallTime>, sessions: usize, calls: usize) {
@@ -99,6 +102,24 @@ impl Scene {
                 e.start_and_wait(batch).await;
             },
         );
+    }
+
+    /// The same batch without and with limits on how often: the difference, by call, is what they cost.
+    fn measure_limits(&self, group: &mut BenchmarkGroup<'_, WallTime>) {
+        group.throughput(Throughput::Elements((ROUNDS * BASE_BATCH) as u64));
+        group.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3)).sample_size(30);
+        for (name, engine) in [("off", &self.inline), ("rate-and-quota", &self.limited)] {
+            self.bench(
+                group,
+                name,
+                1,
+                engine,
+                |e| e.batch(BASE_BATCH),
+                |e, batch| async move {
+                    e.dispatch(batch).await;
+                },
+            );
+        }
     }
 
     /// Times `sessions` tasks that run their batches one after the other. Making the batches is not timed.

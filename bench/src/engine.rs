@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolyard::{
-    ExecutionClass, FunctionProvider, FunctionTool, Limits, ProviderSettings, RawArguments, ToolBatch, ToolCall,
-    ToolExecutionContext, ToolExecutionResult, ToolRegistry, ToolSpec,
+    ExecutionClass, FunctionProvider, FunctionTool, Limits, Policy, ProviderSettings, RawArguments, ToolBatch,
+    ToolCall, ToolExecutionContext, ToolExecutionResult, ToolNames, ToolRegistry, ToolSpec, UsageLimit, UsagePer,
 };
 
 use crate::{ARGUMENTS, tool_names, tool_of};
@@ -33,6 +33,17 @@ impl Engine {
             registry.register(Arc::new(provider), ProviderSettings::default()).await.unwrap();
         }
         Self { registry, context: Arc::default() }
+    }
+
+    /// The same engine with a rate and a daily quota on every call, neither ever reached.
+    #[must_use]
+    pub fn with_usage_limits(self) -> Self {
+        let per_user = UsagePer { user: true, tool: true, ..UsagePer::default() };
+        let limit = UsageLimit::new("all", per_user, ToolNames::all());
+        let mut policy = Policy::default();
+        policy.usage = vec![limit.with_rate(u32::MAX, Duration::from_secs(60)).with_quota(u32::MAX)];
+        self.registry.set_policy(policy);
+        self
     }
 
     /// A batch of `calls` calls.

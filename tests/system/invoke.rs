@@ -45,9 +45,7 @@ async fn a_tool_runs_for_a_person_by_its_id_or_its_name() {
 #[tokio::test]
 async fn a_read_is_given_again_to_the_same_user_for_a_while() {
     let daemon = Daemon::start(TOOLS).await;
-    let read = |user: &str, ttl: u64| {
-        json!({"tool": "demo.text_stats", "input": {"text": "two words"}, "context": {"user_id": user}, "ttl_ms": ttl})
-    };
+    let read = |user: &str, ttl: u64| json!({"tool": "demo.text_stats", "input": {"text": "two words"}, "context": {"user_id": user}, "ttl_ms": ttl});
     for (user, ttl, cached) in [("a", 60_000, false), ("a", 60_000, true), ("b", 60_000, false), ("a", 0, false)] {
         let (status, result) = invoke(&daemon, &read(user, ttl)).await;
         assert_eq!((status, &result["status"], &result["cached"]), (200, &json!("ok"), &json!(cached)), "{result:#}");

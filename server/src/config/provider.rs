@@ -189,7 +189,7 @@ impl ProviderConfig {
             settings.start_timeout = LENBOT_START;
         }
         if let ProviderKindConfig::Mcp(config) = &self.kind {
-            settings.trusted = config.trusted;
+            settings.trusted = config.options.trusted;
         }
         settings.tool_timeout = common.tool_timeout_ms.map(Duration::from_millis);
         settings.max_in_flight = common.max_in_flight;
