@@ -7,7 +7,7 @@ mod policy;
 
 pub use baseline::{Baseline, Calls};
 pub use engine::Engine;
-pub use policy::{caller, rules};
+pub use policy::{caller, rules, usage};
 
 /// Providers and tools of each that both sides know.
 const PROVIDERS: usize = 5;

@@ -1,6 +1,8 @@
 //! A caller and a policy with a rule of each kind, all of which let the caller's calls pass.
 
-use toolyard::{DenyRule, Policy, SceneRule, ToolExecutionContext, ToolNames};
+use std::time::Duration;
+
+use toolyard::{DenyRule, Policy, SceneRule, ToolExecutionContext, ToolNames, UsageLimit, UsagePer};
 
 use crate::tool_names;
 
@@ -29,5 +31,14 @@ pub fn rules() -> Policy {
     let mut scene = SceneRule::default();
     scene.denied = ToolNames::new(["p9.tool"]);
     policy.scenes.insert("stream".into(), scene);
+    policy
+}
+
+/// A rate and a daily quota on every call, neither ever reached.
+pub fn usage() -> Policy {
+    let per_user = UsagePer { user: true, tool: true, ..UsagePer::default() };
+    let limit = UsageLimit::new("all", per_user, ToolNames::all());
+    let mut policy = Policy::default();
+    policy.usage = vec![limit.with_rate(u32::MAX, Duration::from_secs(60)).with_quota(u32::MAX)];
     policy
 }

@@ -51,7 +51,9 @@ impl Count {
         if charge.rate.is_some() {
             self.window.add(now.tick, self.window_ms);
         }
-        self.today = self.today.saturating_add(1);
+        if charge.quota.is_some() {
+            self.today = self.today.saturating_add(1);
+        }
         self.last_used = self.last_used.max(now.tick);
     }
 
@@ -59,7 +61,7 @@ impl Count {
         if charge.rate.is_some() {
             self.window.take_back(at.tick);
         }
-        if self.day == at.seconds / DAY_SECONDS {
+        if charge.quota.is_some() && self.day == at.seconds / DAY_SECONDS {
             self.today = self.today.saturating_sub(1);
         }
     }

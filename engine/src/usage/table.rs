@@ -12,6 +12,7 @@ use super::count::{Count, Moment};
 use super::key::Keys;
 use super::{Charge, OverLimit, UsageKey};
 use crate::call::ToolExecutionContext;
+use crate::isolate;
 use crate::policy::Policy;
 use crate::registry::PreparedTool;
 
@@ -57,7 +58,9 @@ impl Usage {
 
     /// A moment that is over, on both clocks. Read once for all calls of a batch.
     pub(crate) fn at(&self, time: Instant) -> Spent {
-        let wall = self.wall.load().as_deref().map_or_else(SystemTime::now, |clock| clock());
+        let clock = self.wall.load();
+        let told = clock.as_deref().and_then(|clock| isolate::catch(clock).ok());
+        let wall = told.unwrap_or_else(SystemTime::now);
         let seconds =
             wall.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).saturating_sub(time.elapsed()).as_secs();
         let tick = time.saturating_duration_since(self.epoch).as_millis();

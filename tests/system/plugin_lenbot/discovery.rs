@@ -10,7 +10,9 @@ use toolyard::{
 };
 use toolyard_providers::{BuiltinProvider, builtin_provider};
 
-use super::fixture::{Bot, SCENE, START};
+use toolyard_tests::HANG;
+
+use super::fixture::{Bot, SCENE};
 
 const CODE: &str = r#"from len_bot.plugin import Invocation, Plugin, tool
 
@@ -43,7 +45,7 @@ impl Finder {
         std::fs::create_dir_all(path.join("prompts")).unwrap();
         std::fs::write(path.join("prompts/tools.md"), "先查再写。").unwrap();
         bot.launch("notes", &path, json!({})).await;
-        bot.registry.wait_started(START).await;
+        bot.registry.wait_started(HANG).await;
         assert_eq!(bot.reason("notes"), None);
         let context = Arc::new(ToolExecutionContext { stream_id: SCENE.to_owned(), ..Default::default() });
         Self { bot, context, session: SessionKey { tenant: "".into(), session: SCENE.into() } }
