@@ -1,12 +1,12 @@
 //! What sessions and policy add to a call: the same batches of no-op calls without a session, in one, and in one under a
-//! policy with a rule of each kind. One worker, calls in place, so that nothing but the engine's own work is timed.
+//! policy with a rule of each kind or with limits on use. One worker, calls in place, so that nothing but the engine's own work is timed.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot set itself up is over")]
 
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use toolyard::{ExecutionClass, Policy};
-use toolyard_bench::{Engine, caller, rules};
+use toolyard_bench::{Engine, caller, rules, usage};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -24,6 +24,7 @@ fn gates(criterion: &mut Criterion) {
         ("no-session", &plain, Policy::default()),
         ("session", &session, Policy::default()),
         ("rules", &session, rules()),
+        ("rate-and-quota", &session, usage()),
     ] {
         plain.set_policy(policy);
         group.bench_function(name, |bencher| {

@@ -1,5 +1,6 @@
 //! Runs batches of 16 no-op calls, for a program that counts instructions:
-//! `instructions <task|inline> <batches> [session|policy]`, in no session, in one, or in one under a policy with rules.
+//! `instructions <task|inline> <batches> [session|policy|usage]`, in no session, in one, or in one under a policy
+//! with rules or with limits on use.
 //!
 //! Instructions do not depend on what else the machine does. The difference between two runs of different lengths, divided
 //! by the difference in calls, is what one call costs.
@@ -7,7 +8,7 @@
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use toolyard::{ExecutionClass, LATENCY_BUCKETS_SECONDS};
-use toolyard_bench::{Engine, caller, rules};
+use toolyard_bench::{Engine, caller, rules, usage};
 
 const CALLS: usize = 16;
 
@@ -27,8 +28,10 @@ fn main() {
         if wanted.is_some() {
             engine = engine.in_session("session", caller());
         }
-        if wanted.as_deref() == Some("policy") {
-            engine.set_policy(rules());
+        match wanted.as_deref() {
+            Some("policy") => engine.set_policy(rules()),
+            Some("usage") => engine.set_policy(usage()),
+            _ => {}
         }
         for _ in 0..batches {
             engine.dispatch(engine.batch(CALLS)).await;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use toolyard_tests::{Daemon, wait_until};
+use toolyard_tests::{Daemon, until};
 
 const CONFIG: &str = r#"
 [policy]
@@ -175,8 +175,5 @@ async fn a_policy_that_cannot_be_meant_is_told_in_the_log() {
     )
     .await;
     let told = ["names `ech`, which no tool is called", "role `guest` may use `deep`"];
-    wait_until("both are told", std::time::Duration::from_secs(60), || {
-        told.iter().all(|finding| daemon.log().contains(finding))
-    })
-    .await;
+    until("both are told", async || told.iter().all(|finding| daemon.log().contains(finding))).await;
 }
