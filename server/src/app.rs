@@ -67,6 +67,9 @@ impl App {
         let backend = Arc::new(Backend::start(config.backend)?);
         let registry = ToolRegistry::with_host(config.limits.engine(), Arc::clone(&backend) as Arc<dyn HostPort>);
         registry.set_policy(config.rules);
+        if let Some(retry) = config.retry {
+            registry.add_middleware(Arc::new(retry));
+        }
         let hub = McpHub::new();
         let endpoint = config.endpoint.enabled.then(|| {
             let endpoint = config.endpoint.endpoint(&config.server, config.policy, &providers);

@@ -17,7 +17,7 @@ mod server;
 
 use std::path::Path;
 
-use toolyard::{CallPolicy, Policy};
+use toolyard::{CallPolicy, Policy, Retry};
 use toolyard_providers::CapabilityConfig;
 
 pub(crate) use backend::{BackendConfig, HttpBackendConfig, shown_address};
@@ -41,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) policy: CallPolicy,
     /// Who may use which tool.
     pub(crate) rules: Policy,
+    /// Where calls whose provider broke are tried again.
+    pub(crate) retry: Option<Retry>,
     /// How the bot backend is reached.
     pub(crate) backend: BackendConfig,
     /// The MCP endpoint.

@@ -40,7 +40,16 @@ const LIMITS: [NumberRange; 17] = [
 ];
 
 /// Of `[policy]`.
-const POLICY: [NumberRange; 1] = [between("approvals.timeout_ms", 1_000, 7 * DAY)];
+const POLICY: [NumberRange; 8] = [
+    between("approvals.timeout_ms", 1_000, 7 * DAY),
+    between("approvals.max_pending", 1, MANY),
+    between("approvals.max_per_session", 1, MANY),
+    between("context.timeout_ms", 1, MINUTE),
+    between("context.max_bytes", 1, 1024 * KIB),
+    between("discovery.search_limit", 1, 1_000),
+    between("retry.max_attempts", 1, 100),
+    between("retry.first_wait_ms", 0, MINUTE),
+];
 
 /// Of `[backend]`.
 const BACKEND: [NumberRange; 3] = [

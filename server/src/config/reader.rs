@@ -1,5 +1,6 @@
 //! Reading: each section for itself, so that one broken section hides no error of another.
 
+mod conduct;
 mod policy;
 
 use serde::Deserialize;
@@ -58,7 +59,7 @@ impl Reader<'_> {
             match name {
                 "server" => config.server = self.section("server", value).unwrap_or_default(),
                 "limits" => config.limits = self.section("limits", value).unwrap_or_default(),
-                "policy" => (config.policy, config.rules) = self.policy(value),
+                "policy" => (config.policy, config.rules, config.retry) = self.policy(value),
                 "mcp" => (config.mcp, config.endpoint) = self.mcp_table(value),
                 "plugins" => config.plugins = self.section("plugins", value).unwrap_or_default(),
                 "builtin" => config.builtin = self.section("builtin", value).unwrap_or_default(),

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use toml::de::DeValue;
-use toolyard::{Actor, CallPolicy, DenyRule, EffectChoices, NameForm, Policy, SceneRule, ToolNames, Visibility};
+use toolyard::{Actor, CallPolicy, DenyRule, EffectChoices, NameForm, Policy, Retry, SceneRule, ToolNames, Visibility};
 
 use super::{Reader, Section, split};
 use crate::config::Config;
-use crate::config::policy::{
-    ActorKeys, ApprovalKeys, CALL_KEYS, ChooserKeys, DeniedKeys, DiscoveryKeys, Names, PARTS, PlainKeys, SceneKeys,
-};
-use crate::config::provider::{ProviderConfig, ProviderKindConfig, set_millis};
+use crate::config::policy::{ActorKeys, CALL_KEYS, ChooserKeys, DeniedKeys, Names, PARTS, PlainKeys, SceneKeys};
+use crate::config::provider::{ProviderConfig, ProviderKindConfig};
 
 /// The tool by which a model finds those that are deferred.
 const SEARCH: &str = "tool_search";
@@ -25,13 +23,14 @@ pub(super) struct RoleNames {
 
 impl Reader<'_> {
     /// How calls are read, and who may use which tool.
-    pub(super) fn policy(&mut self, value: Section<'_>) -> (CallPolicy, Policy) {
-        let mut policy = Policy::default();
+    pub(super) fn policy(&mut self, value: Section<'_>) -> (CallPolicy, Policy, Option<Retry>) {
+        let (mut policy, mut retry) = (Policy::default(), None);
         let (calls, rest) = split(value, &CALL_KEYS);
         let (parts, own) = split(rest, &PARTS);
         let calls = self.section("policy", calls).unwrap_or_default();
         let own: PlainKeys = self.table("policy", own, &[&CALL_KEYS[..], &PARTS].concat()).unwrap_or_default();
         policy.source_messages = own.source_messages;
+        policy.ordered = self.names("policy", &own.ordered);
         for (key, value) in self.members("policy", parts) {
             let section = format!("policy/{key}");
             match key.as_str() {
@@ -46,19 +45,15 @@ impl Reader<'_> {
                         policy.enabled_in.insert(provider.into(), scenes.into_iter().map(Arc::from).collect());
                     }
                 }
-                "discovery" => {
-                    let DiscoveryKeys { undiscovered } = self.section(&section, value).unwrap_or_default();
-                    policy.discovery.undiscovered = undiscovered;
-                }
-                "approvals" => {
-                    let keys: ApprovalKeys = self.section(&section, value).unwrap_or_default();
-                    policy.approvals.mode = keys.mode.unwrap_or_default();
-                    set_millis(&mut policy.approvals.timeout, keys.timeout_ms);
-                }
+                "discovery" => self.discovery(&section, value, &mut policy),
+                "context" => self.context(&section, value, &mut policy),
+                "approvals" => self.approvals(&section, value, &mut policy),
+                "usage" => policy.usage = self.list(&section, value, Self::usage),
+                "retry" => retry = self.retry(&section, value),
                 _ => {}
             }
         }
-        (calls, policy)
+        (calls, policy, retry)
     }
 
     fn effects(&mut self, section: &str, value: Section<'_>, policy: &mut Policy) {
@@ -129,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// A set of tools; a pattern that no name can match is a mistake, since it would allow or deny nothing.
-    fn names(&mut self, section: &str, names: &Names) -> ToolNames {
+    pub(super) fn names(&mut self, section: &str, names: &Names) -> ToolNames {
         for name in names.iter().filter(|name| !is_pattern(name.get_ref())) {
             let said = format!(
                 "`{}` names no tools; write `*`, `<provider>.*`, `<provider>.<tool>`, or a tool's name",
