@@ -1,6 +1,7 @@
 //! Usage: the counts of all keys, in shards.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +9,7 @@ use ahash::RandomState;
 use arc_swap::ArcSwapOption;
 use tokio::time::Instant;
 
-use super::count::{Count, Moment};
+use super::count::{Count, Moment, millis};
 use super::key::Keys;
 use super::{Charge, OverLimit, UsageKey};
 use crate::call::ToolExecutionContext;
@@ -18,6 +19,9 @@ use crate::registry::PreparedTool;
 
 /// More than cores: calls of different callers seldom meet.
 const SHARDS: usize = 64;
+
+/// Milliseconds for which the time of day is reckoned from the last look at its clock.
+const MOST_UNREAD: u64 = 1000;
 
 /// Tells the time of day.
 type WallClock = Box<dyn Fn() -> SystemTime + Send + Sync>;
@@ -29,6 +33,10 @@ pub(crate) struct Usage {
     keys: Keys,
     epoch: Instant,
     wall: ArcSwapOption<WallClock>,
+    /// When the time of day was read, in milliseconds since `epoch`; far ahead where it has to be read anew.
+    wall_read_at: AtomicU64,
+    /// What it was ahead of that, in milliseconds.
+    wall_ahead: AtomicU64,
 }
 
 type Shard = HashMap<UsageKey, Count, RandomState>;
@@ -48,23 +56,38 @@ impl Usage {
             keys: Keys::new(),
             epoch: Instant::now(),
             wall: ArcSwapOption::empty(),
+            wall_read_at: AtomicU64::new(u64::MAX),
+            wall_ahead: AtomicU64::new(0),
         }
     }
 
     /// Puts another clock in the place of the system's.
     pub(crate) fn set_wall_clock(&self, clock: WallClock) {
         self.wall.store(Some(Arc::new(clock)));
+        self.wall_read_at.store(u64::MAX, Ordering::Release);
     }
 
-    /// A moment that is over, on both clocks. Read once for all calls of a batch.
+    /// This moment, or one that is over, on both clocks. The system's clock is read about once a second.
     pub(crate) fn at(&self, time: Instant) -> Spent {
+        let tick = self.tick(time);
+        if self.wall_read_at.load(Ordering::Acquire).abs_diff(tick) > MOST_UNREAD {
+            self.read_wall();
+        }
+        let wall = self.wall_ahead.load(Ordering::Relaxed).saturating_add(tick);
+        Spent(Moment { tick, seconds: wall / 1000 })
+    }
+
+    fn read_wall(&self) {
         let clock = self.wall.load();
         let told = clock.as_deref().and_then(|clock| isolate::catch(clock).ok());
-        let wall = told.unwrap_or_else(SystemTime::now);
-        let seconds =
-            wall.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).saturating_sub(time.elapsed()).as_secs();
-        let tick = time.saturating_duration_since(self.epoch).as_millis();
-        Spent(Moment { tick: u64::try_from(tick).unwrap_or(u64::MAX), seconds })
+        let wall = told.unwrap_or_else(SystemTime::now).duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let tick = self.tick(Instant::now());
+        self.wall_ahead.store(millis(wall).saturating_sub(tick), Ordering::Relaxed);
+        self.wall_read_at.store(tick, Ordering::Release);
+    }
+
+    fn tick(&self, time: Instant) -> u64 {
+        millis(time.saturating_duration_since(self.epoch))
     }
 
     /// Fills `charges` with the limits that concern a call, in the order in which they are locked.

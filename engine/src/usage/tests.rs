@@ -61,7 +61,7 @@ async fn a_quota_ends_at_midnight_by_utc_and_a_clock_set_back_renews_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_one_limit_refuses_is_charged_to_none() {
     let usage = usage(1000);
-    let (rate, quota) = (charge(1, Some((10, MINUTE)), None), charge(2, None, Some(1)));
+    let (rate, quota) = (charge(1, Some((10, MINUTE)), Some(100)), charge(2, None, Some(1)));
     let now = usage.at(Instant::now());
     for _ in 0..5 {
         usage.spend(&[rate, quota], now).ok();
@@ -110,7 +110,7 @@ fn threads_together_spend_exactly_what_there_is() {
                 let usage = Arc::clone(&usage);
                 scope.spawn(move || {
                     let own = charge(10 + worker, None, Some(300));
-                    let mut charges = [own, charge(1, Some((500, MINUTE)), None), charge(2, None, Some(700))];
+                    let mut charges = [own, charge(1, Some((500, MINUTE)), Some(900)), charge(2, None, Some(700))];
                     charges.sort_by_key(|charge| (charge.key.0 % 64, charge.key));
                     (0..400).filter(|_| usage.spend(&charges, usage.at(now)).is_ok()).count()
                 })
