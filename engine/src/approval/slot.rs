@@ -1,6 +1,7 @@
 //! Slot: one approval in the table, as it stands.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -47,7 +48,9 @@ impl Slot {
 
     pub(super) fn restored(record: ApprovalRecord, now: Instant, expires: Instant) -> Self {
         let ApprovalRecord { request, state, decision, outcome, over_at_ms } = record;
-        Self { state, decision, outcome, over_at_ms, ..Self::new(request, now, expires) }
+        let since = Duration::from_millis(unix_millis().saturating_sub(request.created_at_ms));
+        let asked = now.checked_sub(since).unwrap_or(now);
+        Self { state, decision, outcome, over_at_ms, ..Self::new(request, asked, expires) }
     }
 
     pub(super) fn view(&self, now: Instant) -> Approval {

@@ -18,6 +18,9 @@ use crate::policy::{ApprovalMode, ApprovalPolicy};
 use crate::result::{CallError, ErrorCode, Executed};
 use crate::text;
 
+/// Time that no clock overflows on: about a century.
+const FAR: Duration = Duration::from_secs(3_000_000_000);
+
 /// So many are open that nobody is asked any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany;
@@ -59,11 +62,11 @@ impl Approvals {
         let left = Duration::from_millis(record.request.expires_at_ms.saturating_sub(unix));
         let (id, state, over_at) = (record.request.id.clone(), record.state, record.over_at_ms);
         let request = Arc::clone(&record.request);
-        table.insert(Slot::restored(record, now, now + left));
+        table.insert(Slot::restored(record, now, after(now, left)));
         let locale = request.context.locale;
         if state.is_over() {
             let since = Duration::from_millis(unix.saturating_sub(over_at.unwrap_or(0)));
-            let until = now + self.ttl.saturating_sub(since);
+            let until = after(now, self.ttl.saturating_sub(since));
             table.close(&id, until);
             return;
         }
@@ -227,7 +230,7 @@ impl Approvals {
         if let (Some(waiting), Some(outcome)) = (slot.waiting.take(), &slot.outcome) {
             waiting.end(Arc::clone(outcome));
         }
-        table.close(id, Instant::now() + self.ttl);
+        table.close(id, after(Instant::now(), self.ttl));
         if state != ApprovalState::Settled {
             metrics::record_decision(state);
         }
@@ -246,6 +249,11 @@ impl Approvals {
             self.changed(table, &id);
         }
     }
+}
+
+/// No time that somebody has configured or kept goes beyond what the clock can tell.
+fn after(now: Instant, time: Duration) -> Instant {
+    now.checked_add(time.min(FAR)).unwrap_or(now)
 }
 
 fn locale(slot: &Slot) -> Locale {

@@ -183,8 +183,7 @@ impl Session {
         self.rest().granted.contains(tool_id)
     }
 
-    /// What an approved call sees, which was made in `turn`: what was discovered is settled, and its result comes into the
-    /// present turn.
+    /// What an approved call sees: what the model had found is settled, and the result comes into the present turn.
     pub(crate) fn view_of_approved(&self) -> SessionView {
         let turn = self.turn.load_full();
         SessionView { loaded: None, tainted: turn.is_tainted(), turn }
