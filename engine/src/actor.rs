@@ -13,6 +13,7 @@ mod registry_actor;
 mod slot;
 mod start;
 mod status;
+mod watch;
 
 use kameo::actor::WeakActorRef;
 use kameo::message::Message;

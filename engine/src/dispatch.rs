@@ -11,6 +11,7 @@ mod check;
 mod collect;
 mod control;
 mod deadline;
+mod delivery;
 mod events;
 mod held;
 mod hint;

@@ -4,11 +4,9 @@
 //! registry. It never waits for a provider in a handler: whatever takes time is a task that it owns and that tells it
 //! the end.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use kameo::Actor;
 use kameo::actor::{ActorRef, WeakActorRef};
 use kameo::error::Infallible;
@@ -22,6 +20,7 @@ use super::registry_actor::{Change, RegistryActor, Report};
 use super::slot::Reply;
 use super::start::{self, Blueprint, StartFailure, Started};
 use super::tell;
+use super::watch::watch;
 use crate::metrics;
 use crate::provider::{ProviderEvent, Reason};
 use crate::registry::{Life, Listing, PreparedTool, ProviderHandle, RegistryError};
@@ -77,7 +76,7 @@ struct Incarnation {
 struct Attempted(Result<Started, StartFailure>);
 
 /// Something happened to an incarnation.
-struct Happened(Arc<ProviderHandle>, ProviderEvent);
+pub(super) struct Happened(pub(super) Arc<ProviderHandle>, pub(super) ProviderEvent);
 
 /// The tools of an incarnation were listed again.
 struct Relisted(Arc<ProviderHandle>, Result<Listing, String>);
@@ -384,19 +383,6 @@ impl Drop for Incarnation {
         let (handle, limit) = (Arc::clone(&self.handle), self.charge.blueprint.settings.close_timeout);
         if tokio::runtime::Handle::try_current().is_ok() {
             self.charge.tracker.spawn(async move { start::close(&handle, limit).await });
-        }
-    }
-}
-
-/// Passes on what happens to an incarnation, until it has ended.
-async fn watch(actor: WeakActorRef<ProviderActor>, handle: Arc<ProviderHandle>) {
-    loop {
-        let next = AssertUnwindSafe(async { handle.invoker.next_event().await }).catch_unwind();
-        let event = next.await.unwrap_or_else(|_panic| ProviderEvent::Ended(Reason("it panicked".to_owned())));
-        let is_last = matches!(event, ProviderEvent::Ended(_));
-        tell(&actor, Happened(Arc::clone(&handle), event)).await;
-        if is_last {
-            return;
         }
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
+use super::delivery::Delivery;
 use super::ordered::Ordered;
 use super::running::Admitted;
 use super::settled::Settled;
@@ -60,13 +61,6 @@ struct Parked {
     /// Gone when the call was given up. The rest of it stays in its set: moving its siblings to a new set would lose
     /// the wake-ups that they wait for.
     run: Option<CallRun>,
-}
-
-/// Leaves something in the outbox whatever becomes of its task.
-struct Delivery {
-    batch: Arc<RunningBatch>,
-    place: usize,
-    settled: Option<Settled>,
 }
 
 // === impl Runner ===
@@ -160,7 +154,7 @@ impl<'a> Runner<'a> {
 
     fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {
         self.batch.outbox.expect_one();
-        let delivery = Delivery { batch: Arc::clone(self.batch), place, settled: None };
+        let delivery = Delivery::of(self.batch, place);
         let task = match (blocking, run.is_queued()) {
             (false, _) => tokio::spawn(async move { delivery.deliver(run.await) }),
             (true, false) => delivery.spawn_blocking(run),
@@ -360,36 +354,5 @@ impl Future for Parked {
             Some(run) => Pin::new(run).poll(cx).map(|settled| (self.place, settled)),
             None => Poll::Pending,
         }
-    }
-}
-
-// === impl Delivery ===
-
-impl Delivery {
-    /// Runs an admitted call on the pool for blocking work. A body that waits there is dropped when it is given up; one
-    /// that blocks its thread has to look for itself.
-    fn spawn_blocking(self, run: CallRun) -> JoinHandle<()> {
-        let runtime = tokio::runtime::Handle::current();
-        let given_up = self.batch.token_of(self.place);
-        tokio::task::spawn_blocking(move || {
-            if let Some(settled) = runtime.block_on(given_up.run_until_cancelled_owned(run)) {
-                self.deliver(settled);
-            }
-        })
-    }
-
-    fn deliver(mut self, settled: Settled) {
-        self.settled = Some(settled);
-    }
-}
-
-impl Drop for Delivery {
-    /// A task that was aborted, or whose runtime shuts down, has nothing to deliver.
-    fn drop(&mut self) {
-        let settled = self.settled.take().unwrap_or_else(|| {
-            let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledShutdown);
-            Settled::given_up(error, self.batch.admitted[self.place].entry.give_up(), Instant::now())
-        });
-        self.batch.outbox.push(self.place, settled);
     }
 }
