@@ -185,3 +185,6 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Probl
 fn unknown(key: &SessionKey) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "session.unknown", format!("there is no session `{}`", key.session))
 }
+
+#[cfg(test)]
+mod tests;
