@@ -109,7 +109,7 @@ pub use schema::{
 };
 pub use session::{
     LoadedSet, MemoryStore, ReceivedMessage, SessionControl, SessionProfile, SessionRecord, SessionState, SessionStore,
-    SessionUnknown, StoreError, Stores, TurnRecord, TurnStart,
+    SessionUnknown, StoreError, Stores, TurnOver, TurnRecord, TurnStart,
 };
 pub use tool::{
     ActionsError, ChatScope, DeclaredText, Effect, ExecutionClass, ImportError, ImportedDefinitions, ImportedTool,

@@ -14,7 +14,7 @@ mod table;
 mod turn;
 mod writer;
 
-pub use control::{SessionControl, SessionState, SessionUnknown, TurnStart};
+pub use control::{SessionControl, SessionState, SessionUnknown, TurnOver, TurnStart};
 pub use loaded::LoadedSet;
 pub(crate) use message::Messages;
 pub use message::ReceivedMessage;

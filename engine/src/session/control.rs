@@ -47,6 +47,11 @@ pub struct TurnStart {
 #[error("there is no session `{0}`; open it first")]
 pub struct SessionUnknown(pub String);
 
+/// A turn that is over was to begin again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the turn `{0}` is over; begin one with an id that was not used before")]
+pub struct TurnOver(pub String);
+
 // === impl SessionControl ===
 
 impl SessionControl {
@@ -79,13 +84,23 @@ impl SessionControl {
         self.len() == 0
     }
 
-    /// Begins a turn, or adds messages to the one under way. The turn before is over, and its taint with it.
-    pub async fn begin_turn(&self, key: &SessionKey, start: TurnStart) -> SessionState {
+    /// Begins a turn, or adds messages to the one under way. The turn before is over, and its taint with it. Nothing begins
+    /// where all that came was made of tools' media.
+    ///
+    /// # Errors
+    /// The turn is over: nothing in it begins again, and nothing has changed.
+    pub async fn begin_turn(&self, key: &SessionKey, start: TurnStart) -> Result<SessionState, TurnOver> {
         let session = self.session(key).await;
-        let messages = start.messages.into_iter().filter(|message| !message.tool_result_media);
-        session.begin_turn(&start.id, messages);
-        self.engine.sessions.touch(&session);
-        state(&session)
+        let TurnStart { id, messages } = start;
+        let is_made = !messages.is_empty() && messages.iter().all(|message| message.tool_result_media);
+        if !is_made {
+            let sent = messages.into_iter().filter(|message| !message.tool_result_media);
+            if !session.begin_turn(&id, sent) {
+                return Err(TurnOver(id.0.to_string()));
+            }
+            self.engine.sessions.touch(&session);
+        }
+        Ok(state(&session))
     }
 
     /// Marks a message as taken back.

@@ -151,14 +151,20 @@ impl Session {
     }
 
     /// Begins a turn: the one before is over, its taint with it. One that is under way goes on.
-    pub(crate) fn begin_turn(&self, id: &TurnId, messages: impl IntoIterator<Item = ReceivedMessage>) {
+    /// Says whether it is not over already.
+    pub(crate) fn begin_turn(&self, id: &TurnId, messages: impl IntoIterator<Item = ReceivedMessage>) -> bool {
         let mut rest = self.rest();
-        if self.turn.load().id != *id {
+        let is_present = self.turn.load().id == *id;
+        if !is_present && rest.past.contains(id) {
+            return false;
+        }
+        if !is_present {
             self.start(&mut rest, id);
         }
         for message in messages {
             rest.messages.add(id, message);
         }
+        true
     }
 
     fn start(&self, rest: &mut Rest, id: &TurnId) -> Arc<Turn> {

@@ -101,7 +101,8 @@ pub(super) async fn begin_turn(
         check_id("a message's id", &message.id)?;
     }
     let start = TurnStart { id: TurnId(id.into()), messages };
-    Ok(Json(shared.app.registry.sessions().begin_turn(&key, start).await))
+    let begun = shared.app.registry.sessions().begin_turn(&key, start).await;
+    begun.map(Json).map_err(|over| Problem::new(StatusCode::CONFLICT, "turn.over", over.to_string()))
 }
 
 /// Marks a message as taken back: it can be the source of no call any more.

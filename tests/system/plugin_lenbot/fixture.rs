@@ -147,7 +147,7 @@ impl Bot {
     /// Begins a turn of the bot's session.
     pub(super) async fn begin_turn(&self, id: &str, messages: Vec<ReceivedMessage>) {
         let start = TurnStart { id: TurnId(id.into()), messages };
-        self.registry.sessions().begin_turn(&session(), start).await;
+        self.registry.sessions().begin_turn(&session(), start).await.unwrap();
     }
 
     /// A call of the session, for which deferred tools count as loaded, on account of this message.

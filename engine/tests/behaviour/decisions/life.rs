@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::json;
 use toolyard::{
-    CallStatus, Effect, ErrorCode, Limits, LoadedSet, MemoryStore, NoHost, SessionKey, SessionProfile, SessionRecord,
-    SessionStore, StoreError, ToolBatch, ToolExecutionContext, ToolExecutionResult, ToolRegistry, ToolSpec, TurnStart,
-    Visibility,
+    CallStatus, Effect, ErrorCode, Limits, LoadedSet, MemoryStore, NoHost, ReceivedMessage, SessionKey, SessionProfile,
+    SessionRecord, SessionStore, StoreError, ToolBatch, ToolExecutionContext, ToolExecutionResult, ToolRegistry,
+    ToolSpec, TurnOver, TurnStart, Visibility,
 };
 
 use super::world::{message, session, turn};
@@ -93,6 +93,24 @@ async fn a_turn_ends_taint_and_stop_and_a_past_one_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_over_does_not_begin_again_and_media_begin_nothing() {
+    let registry = registry(Limits::default(), None).await;
+    let (key, sessions) = (session("t", "s"), registry.sessions());
+    let start = |id: &str, messages| TurnStart { id: turn(id), messages };
+    sessions.begin_turn(&key, start("1", vec![])).await.unwrap();
+    assert_eq!(codes(&registry, &key, Some("1"), &["fetch"]).await, [None]);
+    let made = ReceivedMessage { tool_result_media: true, ..message("picture") };
+    let state = sessions.begin_turn(&key, start("2", vec![made.clone()])).await.unwrap();
+    assert_eq!((state.turn.id, state.turn.tainted), (turn("1"), true), "nobody has said anything");
+    let state = sessions.begin_turn(&key, start("2", vec![made, message("m")])).await.unwrap();
+    assert_eq!((state.turn.id, state.turn.tainted), (turn("2"), false));
+    sessions.begin_turn(&key, start("2", vec![message("more")])).await.unwrap();
+    let refused = sessions.begin_turn(&key, start("1", vec![message("late")])).await.unwrap_err();
+    assert_eq!(refused, TurnOver("1".to_owned()));
+    assert_eq!(sessions.state(&key).unwrap().turn.id, turn("2"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn where_no_turn_begins_a_stop_stops_nothing_and_taint_stays() {
     let registry = registry(Limits::default(), None).await;
     let key = session("t", "s");
@@ -143,9 +161,9 @@ async fn a_session_outlives_its_registry_and_its_place_in_memory_in_a_store() {
     let key = session("t", "s");
     let profile = SessionProfile { role: "guest".to_owned(), ..SessionProfile::default() };
     first.sessions().open(&key, Some(profile.clone())).await;
-    first.sessions().begin_turn(&key, TurnStart { id: turn("0"), messages: vec![message("past")] }).await;
+    first.sessions().begin_turn(&key, TurnStart { id: turn("0"), messages: vec![message("past")] }).await.unwrap();
     let start = TurnStart { id: turn("1"), messages: vec![message("asked"), message("gone")] };
-    first.sessions().begin_turn(&key, start).await;
+    first.sessions().begin_turn(&key, start).await.unwrap();
     assert_eq!(codes(&first, &key, Some("1"), &["find", "fetch"]).await, [None, None]);
     first.sessions().recall(&key, "gone").unwrap();
     let before = first.sessions().state(&key).unwrap();

@@ -107,14 +107,14 @@ async fn prepare(case: &Case, registry: &ToolRegistry) -> Option<SessionKey> {
     let all = case.tools.iter().map(|tool| Arc::from(tool.id())).collect();
     let all = toolyard::LoadedSet { tools: all, providers: PROVIDERS.map(|(name, _)| Arc::from(name)).into() };
     sessions.load(&rich, &all).await;
-    sessions.begin_turn(&rich, TurnStart { id: turn("1"), messages: vec![message("m")] }).await;
+    sessions.begin_turn(&rich, TurnStart { id: turn("1"), messages: vec![message("m")] }).await.unwrap();
     let before = case.session.as_ref()?;
     let key = session("t", "s");
     let messages = before.message_in.map(|_| message("m")).into_iter().collect();
     let first = before.message_in.unwrap_or("1");
-    sessions.begin_turn(&key, TurnStart { id: turn(first), messages }).await;
+    sessions.begin_turn(&key, TurnStart { id: turn(first), messages }).await.unwrap();
     if first != "1" {
-        sessions.begin_turn(&key, TurnStart { id: turn("1"), messages: Vec::new() }).await;
+        sessions.begin_turn(&key, TurnStart { id: turn("1"), messages: Vec::new() }).await.unwrap();
     }
     sessions.load(&key, &before.loaded(case)).await;
     if before.tainted || before.stopped {

@@ -157,7 +157,7 @@ impl World {
 
     pub(super) async fn begin_turn<const N: usize>(&self, key: &SessionKey, id: &str, messages: [ReceivedMessage; N]) {
         let start = TurnStart { id: turn(id), messages: messages.into() };
-        self.registry.sessions().begin_turn(key, start).await;
+        self.registry.sessions().begin_turn(key, start).await.unwrap();
     }
 
     /// Why a tool is not listed, if it is not.
