@@ -1,5 +1,6 @@
 //! The sentences that the engine itself says to a model or a person, in the language of the context.
 
+mod allowed;
 mod approvals;
 pub(crate) mod discovery;
 mod limits;
@@ -13,9 +14,10 @@ use crate::registry::PreparedTool;
 use crate::result::{CallError, ErrorCode};
 use crate::tool::Effect;
 
+pub(crate) use allowed::{NotAllowed, hidden, not_allowed, user_only};
 pub(crate) use approvals::{
-    approval_denied, approval_expired, approval_required, approval_unknown, approval_withdrawn, approvals_full,
-    approved_arguments,
+    approval_denied, approval_expired, approval_late, approval_required, approval_unknown, approval_withdrawn,
+    approvals_full, approved_arguments,
 };
 
 pub(crate) use source_message::{NoSource, no_source_message};
@@ -64,16 +66,6 @@ pub(crate) fn withheld_tool(locale: Locale, name: &str, reason: &str) -> CallErr
     CallError::new(ErrorCode::PolicyDenied, message)
 }
 
-/// A tool that is outside of the caller's allowed set.
-pub(crate) fn not_allowed(locale: Locale, name: &str, reason: &str) -> CallError {
-    let name = short(name);
-    let message = match locale {
-        Locale::En => format!("the tool `{name}` cannot be used: {reason}; call one of the tools that are listed"),
-        Locale::Zh => format!("当前不允许使用工具 {name}：{reason}"),
-    };
-    CallError::new(ErrorCode::PolicyDenied, message)
-}
-
 /// A deferred tool that the session has not loaded.
 pub(crate) fn not_loaded(locale: Locale, tool: &PreparedTool) -> CallError {
     let (name, plugin) = (short(&tool.wanted_name), &tool.handle.name);
@@ -82,10 +74,10 @@ pub(crate) fn not_loaded(locale: Locale, tool: &PreparedTool) -> CallError {
             format!("the tool `{name}` is not loaded; find it with `tool_search`, then call it in your next reply")
         }
         (Locale::En, true) => format!(
-            "the tool `{name}` is not loaded; load `{plugin}` with `plugins.use`, then call it in your next reply"
+            "the tool `{name}` is not loaded; load `{plugin}` with `plugins_use`, then call it in your next reply"
         ),
         (Locale::Zh, false) => format!("当前请求未开放工具：{name}。请先用 tool_search 查找，下一次回复再调用"),
-        (Locale::Zh, true) => format!("当前请求未开放工具：{name}。请先用 plugins.use 加载 {plugin}，下一次回复再调用"),
+        (Locale::Zh, true) => format!("当前请求未开放工具：{name}。请先用 plugins_use 加载 {plugin}，下一次回复再调用"),
     };
     CallError::new(ErrorCode::PolicyNotLoaded, message)
 }

@@ -9,6 +9,7 @@ mod heavy;
 mod history;
 mod host;
 mod invoke;
+mod object;
 mod pins;
 mod problem;
 mod providers;

@@ -278,7 +278,10 @@ impl<'a> Runner<'a> {
         let locale = self.batch.context.locale;
         self.abandon(
             |batch, place| batch.admitted[place].deadline.get() <= now,
-            |admitted, entered| text::deadline(locale, admitted.deadline.length(), entered),
+            |admitted, entered| match &admitted.waiting {
+                Some(waiting) if !waiting.has_begun() => text::approval_late(locale, admitted.deadline.length()),
+                _ => text::deadline(locale, admitted.deadline.length(), entered),
+            },
         );
     }
 

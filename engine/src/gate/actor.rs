@@ -3,22 +3,18 @@
 use super::{Gate, Refusal};
 use crate::call::{Actor, ToolExecutionContext};
 use crate::registry::PreparedTool;
-use crate::result::{CallError, ErrorCode};
+use crate::text;
 use crate::tool::Visibility;
 
 pub(super) fn check(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
     if context.actor == Actor::User {
         return Ok(());
     }
-    let (code, message) = if tool.spec.flags.user_only {
-        (ErrorCode::PolicyUserOnly, format!("only the user can start the tool `{}`", tool.spec.name))
-    } else if tool.spec.visibility == Some(Visibility::Hidden) {
-        (
-            ErrorCode::PolicyHidden,
-            format!("the tool `{}` is hidden; call one of the tools that are listed", tool.spec.name),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Gate::Actor.refuse(CallError::new(code, message)))
+    if tool.spec.flags.user_only {
+        return Err(Gate::Actor.refuse(text::user_only(context.locale, &tool.spec.name)));
+    }
+    if tool.spec.visibility == Some(Visibility::Hidden) {
+        return Err(Gate::Actor.refuse(text::hidden(context.locale, &tool.spec.name)));
+    }
+    Ok(())
 }

@@ -19,7 +19,10 @@ pub(crate) struct Caller<'a> {
     /// The only tools that the role may use.
     pub(super) role: Option<&'a ToolNames>,
     pub(super) denied: Vec<&'a DenyRule>,
-    pub(super) scene_rule: Option<&'a SceneRule>,
+    /// Of every name of the scene.
+    pub(super) scene_rules: Vec<&'a SceneRule>,
+    /// What policy may call the place of the conversation; none where it speaks of no scene.
+    scene_names: Vec<String>,
     pub(super) effects: EffectRules,
     findable: Findable,
 }
@@ -61,6 +64,8 @@ impl<'a> Caller<'a> {
     }
 
     pub(crate) fn in_context(context: InContext<'a>, policy: &'a Policy, session: Option<SessionView>) -> Self {
+        let names_scenes = !policy.scenes.is_empty() || !policy.enabled_in.is_empty();
+        let scene_names = if names_scenes { scene_names(&context) } else { Vec::new() };
         Self {
             policy,
             session,
@@ -68,7 +73,8 @@ impl<'a> Caller<'a> {
             made_in: None,
             role: policy.role(&context.role),
             denied: policy.denied.iter().filter(|rule| rule.concerns(&context)).collect(),
-            scene_rule: if policy.scenes.is_empty() { None } else { policy.scenes.get(scene(&context)) },
+            scene_rules: scene_names.iter().filter_map(|name| policy.scenes.get(name.as_str())).collect(),
+            scene_names,
             effects: policy.effects.rules(&context),
             findable: Findable::default(),
             context,
@@ -86,9 +92,14 @@ impl<'a> Caller<'a> {
         Self { source: session, made_in, ..self }
     }
 
-    /// Where the conversation takes place, as policy names it.
-    pub(super) fn scene(&self) -> &str {
-        scene(&self.context)
+    /// Whether the tools of a provider can be used where the caller is.
+    pub(super) fn is_where(&self, provider: &str) -> bool {
+        self.policy.enabled_in.is_empty()
+            || self
+                .policy
+                .enabled_in
+                .get(provider)
+                .is_none_or(|scenes| scenes.iter().any(|scene| self.scene_names.iter().any(|name| *name == **scene)))
     }
 
     /// What providers may look at. Only a model's session that has not everything loaded has anything to find.
@@ -103,9 +114,7 @@ impl<'a> Caller<'a> {
 
     /// Whether policy lets a provider speak where the caller is.
     pub(crate) fn hears(&self, provider: &str) -> bool {
-        let scenes = self.policy.enabled_in.get(provider);
-        !self.scene_rule.is_some_and(|rule| rule.paused)
-            && scenes.is_none_or(|scenes| scenes.iter().any(|scene| **scene == *self.scene()))
+        !self.scene_rules.iter().any(|rule| rule.paused) && self.is_where(provider)
     }
 
     pub(crate) fn is_model(&self) -> bool {
@@ -118,7 +127,17 @@ impl<'a> Caller<'a> {
     }
 }
 
-fn scene(context: &ToolExecutionContext) -> &str {
-    let names = [&context.stream_id, &context.group_id, &context.chat_id];
-    names.into_iter().find(|name| !name.is_empty()).map_or("", String::as_str)
+/// Every name by which an operator may mean the place of a conversation: the stream, the chat as its platform has it
+/// (`qq:group:80001`, `qq:private:70002`), the group, the chat id. A rule holds by whichever of them it was written.
+fn scene_names(context: &ToolExecutionContext) -> Vec<String> {
+    let ToolExecutionContext { stream_id, group_id, chat_id, user_id, platform, .. } = context;
+    // An account may be written with its platform in front.
+    let account = user_id.rsplit(':').next().unwrap_or_default();
+    let of_platform = match (platform.is_empty(), group_id.is_empty(), account.is_empty()) {
+        (false, false, _) => format!("{platform}:group:{group_id}"),
+        (false, true, false) => format!("{platform}:private:{account}"),
+        _ => String::new(),
+    };
+    let names = [stream_id.clone(), of_platform, group_id.clone(), chat_id.clone()];
+    names.into_iter().filter(|name| !name.is_empty()).collect()
 }

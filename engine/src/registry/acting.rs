@@ -11,7 +11,7 @@ use crate::json::JsonText;
 use crate::reads::{Read, ReadKey, Seat, canonical};
 use crate::result::{CallError, CallResult, ErrorCode, Executed};
 use crate::text;
-use crate::tool::Effect;
+use crate::tool::{Effect, ToolId};
 
 /// Id of the one call of its batch.
 const CALL_ID: &str = "invoke";
@@ -93,6 +93,12 @@ impl Invoke {
 // === impl ToolRegistry ===
 
 impl ToolRegistry {
+    /// The id of the tool that has this id, else of the one that a model calls by this name.
+    pub fn tool_id(&self, id_or_name: &str) -> Option<ToolId> {
+        let table = self.engine.table.load();
+        table.find_by_id(id_or_name).map(|route| table.routes[route].tool.origin.tool_id.clone())
+    }
+
     /// Runs a tool for a person at a screen or for a scheduler, in the caller's own task. Every gate holds that does not
     /// ask for a model or an approval: roles, rules, limits, and the tool's schema.
     ///

@@ -72,7 +72,9 @@ fn unmatched(policy: &Policy, table: &RoutingTable, providers: &BTreeSet<Arc<str
     let of_roles = policy.roles.iter().map(|(role, names)| (format!("role `{role}`"), names));
     let of_rules = policy.denied.iter().map(|rule| ("a rule in `denied`".to_owned(), &rule.tools));
     let of_scenes = policy.scenes.iter().map(|(scene, rule)| (format!("scene `{scene}`"), &rule.denied));
-    let sets = of_roles.chain(of_rules).chain(of_scenes);
+    let of_limits = policy.usage.iter().map(|limit| (format!("the limit `{}`", limit.name), &limit.tools));
+    let ordered = std::iter::once(("`ordered`".to_owned(), &policy.ordered));
+    let sets = of_roles.chain(of_rules).chain(of_scenes).chain(of_limits).chain(ordered);
     let mut findings = Vec::new();
     for (whose, names) in sets {
         let is_known = |name: &str| {

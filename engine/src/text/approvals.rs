@@ -1,5 +1,7 @@
 //! What is said of calls that a person has to agree to. Shows titles, never descriptions, which are written for the model.
 
+use std::time::Duration;
+
 use super::{effect_name, short};
 use crate::call::Locale;
 use crate::gate::AskReason;
@@ -42,6 +44,16 @@ pub(crate) fn approval_expired(locale: Locale, title: &str) -> CallError {
         Locale::Zh => format!("“{title}”未在规定时间内获得批准，没有执行"),
     };
     CallError::new(ErrorCode::PolicyApprovalExpired, message)
+}
+
+/// The time of the batch was over before anybody decided.
+pub(crate) fn approval_late(locale: Locale, after: Duration) -> CallError {
+    let ms = after.as_millis();
+    let message = match locale {
+        Locale::En => format!("nobody approved the call within the {ms} ms that its batch had; it did not run"),
+        Locale::Zh => format!("批次的 {ms} 毫秒内无人批准，没有执行"),
+    };
+    CallError::new(ErrorCode::DeadlineExceeded, message)
 }
 
 /// The batch or the session that asked is gone.

@@ -26,8 +26,9 @@ pub(super) fn entry() -> BuiltinTool {
     .with_titles(LocalText::new("查找工具", "Find tools"));
     spec.effect = Some(Effect::Read);
     BuiltinTool::new(spec, |invocation, context| std::future::ready(Ok(run(&invocation, &context)))).unless(|context| {
-        (!context.has_deferred)
-            .then(|| Reason("there is nothing to find: every tool that there is is listed".to_owned()))
+        (!context.has_deferred).then(|| {
+            Reason("only the model of a session searches, while there are tools that it has not loaded yet".to_owned())
+        })
     })
 }
 

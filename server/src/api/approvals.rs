@@ -14,6 +14,7 @@ use toolyard::{Approval, ApprovalControl, ApprovalError, ApprovalFilter, Approva
 
 use super::Shared;
 use super::batches::check_content_type;
+use super::object::read_object;
 use super::problem::Problem;
 
 /// How long a request may wait for an outcome.
@@ -128,8 +129,7 @@ fn read(headers: &HeaderMap, body: &Bytes) -> Result<Decided, Problem> {
     if body.is_empty() {
         return Ok(Decided::default());
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))
+    read_object(body)
 }
 
 fn read_state(state: &str) -> Result<Option<ApprovalState>, Problem> {

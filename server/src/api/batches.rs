@@ -16,6 +16,7 @@ use toolyard::{
 };
 
 use super::Shared;
+use super::object::read_object;
 use super::problem::Problem;
 use super::sessions::{check_id, check_tenant};
 use crate::document::OutcomeDocument;
@@ -91,8 +92,7 @@ pub(super) async fn run(
 }
 
 fn read(body: &Bytes, shared: &Shared) -> Result<Prepared, Problem> {
-    let request: BatchRequest<'_> = serde_json::from_slice(body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
+    let request: BatchRequest<'_> = read_object(body)?;
     prepare(request, shared)
 }
 

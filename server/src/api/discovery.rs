@@ -14,6 +14,7 @@ use toolyard::{ContextRequest, DefinitionForm, SessionKey, StrictMode, ToolExecu
 
 use super::Shared;
 use super::batches::check_content_type;
+use super::object::read_object;
 use super::problem::Problem;
 
 /// For whom tools are listed.
@@ -166,8 +167,7 @@ pub(super) async fn context(
 
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
     check_content_type(headers)?;
-    serde_json::from_slice(body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))
+    read_object(body)
 }
 
 fn form(format: Option<String>, strict: Option<String>) -> Result<(DefinitionForm, Option<StrictMode>), Problem> {

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use toolyard::{HistoryForm, HistoryOptions, HistoryReport, check_history};
 
 use super::batches::check_content_type;
+use super::object::read_object;
 use super::problem::Problem;
 
 /// A conversation in a vendor's form.
@@ -28,8 +29,7 @@ pub(super) async fn check(
 ) -> Result<Json<HistoryReport>, Problem> {
     let body = body?;
     check_content_type(&headers)?;
-    let request: HistoryRequest<'_> = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
+    let request: HistoryRequest<'_> = read_object(&body)?;
     let unusable = |error: String| Problem::bad_request("history.unusable", error);
     let form: HistoryForm =
         request.format.parse().map_err(|error: toolyard::HistoryError| unusable(error.to_string()))?;

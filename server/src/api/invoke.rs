@@ -14,6 +14,7 @@ use toolyard::{Actor, CallResult, Invoke, JsonText, SessionKey, ToolExecutionCon
 
 use super::Shared;
 use super::batches::check_content_type;
+use super::object::read_object;
 use super::problem::Problem;
 
 /// A tool to run, by its id or its model name. With `ttl_ms` it is read through the cache.
@@ -60,8 +61,7 @@ pub(super) async fn run(
 ) -> Result<Json<InvokeDocument>, Problem> {
     let body = body?;
     check_content_type(&headers)?;
-    let request: InvokeRequest<'_> = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))?;
+    let request: InvokeRequest<'_> = read_object(&body)?;
     let ttl = request.ttl_ms.map(Duration::from_millis);
     let invoke = request.read();
     drop(body);

@@ -13,6 +13,7 @@ use toolyard::{LoadedSet, ReceivedMessage, SessionKey, SessionProfile, SessionSt
 
 use super::Shared;
 use super::batches::check_content_type;
+use super::object::read_object;
 use super::problem::Problem;
 
 /// Bytes of the ids of tenants, sessions, turns and messages: each is kept for as long as its session.
@@ -136,11 +137,37 @@ pub(super) async fn load(
     for name in tools.iter().chain(&providers) {
         check_id("a name", name)?;
     }
-    let more = LoadedSet {
-        tools: tools.into_iter().map(Arc::from).collect(),
-        providers: providers.into_iter().map(Arc::from).collect(),
-    };
+    let more = resolve(&shared, &tools, providers)?;
     Ok(Json(shared.app.registry.sessions().load(&key, &more).await))
+}
+
+/// Tools by their ids, or by the names that a model calls. A tool that its provider has not listed yet may be named by id.
+fn resolve(shared: &Shared, tools: &[String], providers: Vec<String>) -> Result<LoadedSet, Problem> {
+    let known = shared.app.registry.providers();
+    let is_provider = |name: &str| known.iter().any(|provider| *provider.name == *name);
+    let of_provider = |name: &str| name.match_indices('.').any(|(dot, _)| is_provider(&name[..dot]));
+    let unknown = |what: &str, name: &str| {
+        Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "tool.unknown",
+            format!("there is no {what} `{name}`; nothing was loaded"),
+        ))
+    };
+    let mut set = LoadedSet::default();
+    for name in tools {
+        match shared.app.registry.tool_id(name) {
+            Some(id) => set.tools.insert(id.as_str().into()),
+            None if of_provider(name) => set.tools.insert(name.as_str().into()),
+            None => return unknown("tool", name),
+        };
+    }
+    for name in providers {
+        if !is_provider(&name) {
+            return unknown("provider", &name);
+        }
+        set.providers.insert(name.into());
+    }
+    Ok(set)
 }
 
 /// Forgets what the session has loaded: its history was compacted, and the model has lost sight of what it found.
@@ -179,8 +206,7 @@ fn key(session: String, tenant: OfTenant) -> Result<SessionKey, Problem> {
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Problem> {
     let body = body?;
     check_content_type(headers)?;
-    serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request("request.invalid", format!("the body cannot be read: {error}")))
+    read_object(&body)
 }
 
 fn unknown(key: &SessionKey) -> Problem {

@@ -180,11 +180,33 @@ async fn the_gate_of_scenes() {
         },
         Row { why: "elsewhere", policy: |p| scene(p, |rule| rule.paused = true), ..PLAIN },
         Row {
-            why: "the stream goes before the group",
+            why: "a rule of the group holds in its streams",
             policy: |p| scene(p, |rule| rule.paused = true),
             context: |context| {
                 context.stream_id = "other".to_owned();
                 context.group_id = "lounge".to_owned();
+            },
+            verdict: Refused(PolicyDenied),
+            ..PLAIN
+        },
+        Row {
+            why: "a group as its platform has it",
+            policy: |p| {
+                let mut rule = SceneRule::default();
+                rule.paused = true;
+                p.scenes.insert("onebot:group:80001".into(), rule);
+            },
+            context: |context| {
+                (context.platform, context.group_id) = ("onebot".to_owned(), "80001".to_owned());
+            },
+            verdict: Refused(PolicyDenied),
+            ..PLAIN
+        },
+        Row {
+            why: "a person as the platform has them",
+            policy: |p| drop(p.enabled_in.insert("p".into(), vec!["onebot:private:70002".into()])),
+            context: |context| {
+                (context.platform, context.user_id) = ("onebot".to_owned(), "onebot:70002".to_owned());
             },
             ..PLAIN
         },

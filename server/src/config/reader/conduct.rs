@@ -1,5 +1,7 @@
 //! Reading what of `[policy]` is not about who: discovery, context, approvals, usage, retries.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolyard::{Policy, Retry, ToolNames, UsageLimit, UsagePer};
@@ -32,7 +34,18 @@ impl Reader<'_> {
         set(&mut policy.approvals.max_per_session, keys.max_per_session);
     }
 
-    pub(super) fn usage(&mut self, section: &str, value: Section<'_>) -> Option<UsageLimit> {
+    /// Counts go by name, so two limits of one name would share theirs.
+    pub(super) fn usages(&mut self, section: &str, value: Section<'_>) -> Vec<UsageLimit> {
+        let span = value.span();
+        let limits = self.list(section, value, Self::usage);
+        let mut seen = HashSet::new();
+        for limit in limits.iter().filter(|limit| !seen.insert(Arc::clone(&limit.name))) {
+            self.error(span.clone(), section, format!("there are two limits of the name `{}`", limit.name));
+        }
+        limits
+    }
+
+    fn usage(&mut self, section: &str, value: Section<'_>) -> Option<UsageLimit> {
         let span = value.span();
         let keys: UsageKeys = self.section(section, value)?;
         if keys.rate.is_none() && keys.calls_per_day.is_none() {
@@ -120,5 +133,7 @@ mod tests {
         assert_eq!(found.len(), 4, "{found:?}");
         assert!(found.iter().any(|error| error.contains("limits nothing")), "{found:?}");
         assert!(found.iter().any(|error| error.contains("`window_ms`")), "{found:?}");
+        let twice = "[[policy.usage]]\nname = \"a\"\ncalls_per_day = 1\n".repeat(2);
+        assert!(errors(&twice)[0].contains("two limits of the name `a`"));
     }
 }

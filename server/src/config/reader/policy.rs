@@ -48,7 +48,7 @@ impl Reader<'_> {
                 "discovery" => self.discovery(&section, value, &mut policy),
                 "context" => self.context(&section, value, &mut policy),
                 "approvals" => self.approvals(&section, value, &mut policy),
-                "usage" => policy.usage = self.list(&section, value, Self::usage),
+                "usage" => policy.usage = self.usages(&section, value),
                 "retry" => retry = self.retry(&section, value),
                 _ => {}
             }
@@ -150,7 +150,7 @@ impl Reader<'_> {
     }
 
     /// Reads every entry of a list of tables.
-    fn list<T>(
+    pub(super) fn list<T>(
         &mut self,
         section: &str,
         value: Section<'_>,
