@@ -49,6 +49,8 @@ pub(crate) struct Engine {
     pub(crate) shutdown: CancellationToken,
     calls_in_flight: AtomicUsize,
     closing: AtomicBool,
+    /// Told when it begins to close, for whoever waits for something that a person does.
+    pub(crate) closes: CancellationToken,
 }
 
 /// Room for calls, given back when dropped.
@@ -82,6 +84,7 @@ impl Engine {
             shutdown: CancellationToken::new(),
             calls_in_flight: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
+            closes: CancellationToken::new(),
         }
     }
 
@@ -110,6 +113,7 @@ impl Engine {
     /// From now on no call is admitted.
     pub(crate) fn begin_closing(&self) {
         self.closing.store(true, Ordering::Release);
+        self.closes.cancel();
     }
 }
 

@@ -301,6 +301,11 @@ impl ToolRegistry {
         metrics::mailbox_gauge("registry").set(self.actor.depth() as f64);
     }
 
+    /// Whether it is closing, or closed.
+    pub fn is_closing(&self) -> bool {
+        self.engine.is_closing()
+    }
+
     /// Closes the engine: no call is admitted any more, batches in flight may finish within `grace` and are cancelled
     /// then, every provider is closed, and every task of the engine has ended, unless one hangs.
     pub async fn close(&self, grace: Duration) {

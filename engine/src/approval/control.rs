@@ -100,7 +100,7 @@ impl ApprovalControl {
     /// Waits until an approval is over: its call has run, or never will. Dropping the future changes nothing.
     ///
     /// # Errors
-    /// There is none with this id, or it was forgotten.
+    /// There is none with this id, it was forgotten, or the registry closes.
     pub async fn outcome(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.ready().await?;
         let unknown = || ApprovalError::Unknown(id.to_owned());
@@ -112,7 +112,11 @@ impl ApprovalControl {
             if approval.state.is_over() {
                 return Ok(approval);
             }
-            told.await;
+            if approval.state != ApprovalState::Pending {
+                told.await;
+            } else if self.engine.closes.run_until_cancelled(told).await.is_none() {
+                return Err(ApprovalError::Closed);
+            }
         }
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 use super::{ApprovalError, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalScope, writer};
 use crate::dispatch;
@@ -30,7 +29,7 @@ pub(super) async fn carry_out(
         return;
     };
     if scope == ApprovalScope::Session {
-        grant(&engine, &request).await;
+        grant(&engine, &request);
     }
     told.send(Ok(())).ok();
     let result = dispatch::run_approved(&engine, &request, waiting.as_deref()).await;
@@ -39,9 +38,9 @@ pub(super) async fn carry_out(
     engine.approvals.settle(&id);
 }
 
-async fn grant(engine: &Engine, request: &ApprovalRequest) {
-    let Some(key) = &request.session else { return };
-    let session = engine.sessions.open(key, Instant::now()).await;
+/// A session that has ended meanwhile, or left memory, is not opened for it: the person is asked again.
+fn grant(engine: &Engine, request: &ApprovalRequest) {
+    let Some(session) = request.session.as_ref().and_then(|key| engine.sessions.get(key)) else { return };
     if session.grant(request.tool_id.as_str()) {
         engine.sessions.touch(&session);
     }

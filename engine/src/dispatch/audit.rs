@@ -21,10 +21,10 @@ pub(super) fn refused(refusal: &Refusal, call: &ToolCall, context: &ToolExecutio
         tool = ?short(&call.name),
         call_id = ?short(call.call_id.as_str()),
         actor = ?context.actor,
-        tenant = ?context.tenant,
-        user = ?context.user_id,
-        role = ?context.role,
-        session = ?context.session_id,
+        tenant = ?short(&context.tenant),
+        user = ?short(&context.user_id),
+        role = ?short(&context.role),
+        session = ?short(&context.session_id),
         "policy refused a call"
     );
 }

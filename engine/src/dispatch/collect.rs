@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::gate;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
-use crate::result::{BatchOutcome, CallResult, ErrorCode, Repair};
+use crate::result::{BatchOutcome, CallResult, Executed, Repair};
 use crate::session::Session;
 use crate::tool::model_name;
 
@@ -104,9 +104,9 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, set
     if !is_counted {
         tool.metrics.record(settled.status, CallTimes { total, started });
     }
-    // One that waited for a person has spent nothing yet.
-    let was_full = settled.error.as_ref().is_some_and(|error| error.code == ErrorCode::LimitInFlight);
-    if was_full && admitted.waiting.is_none() {
+    // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
+    let never_ran = settled.executed == Executed::No && settled.error.is_some();
+    if never_ran && admitted.waiting.is_none() {
         gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.started);
     }
     if let Some(kind) = settled.failure {

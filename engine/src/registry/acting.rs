@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::{RoutingTable, ToolRegistry};
 use crate::call::{Actor, Profile, RawArguments, SessionKey, ToolBatch, ToolCall, ToolExecutionContext};
 use crate::dispatch::check_in;
@@ -122,6 +124,9 @@ impl ToolRegistry {
     pub async fn read_cached(&self, invoke: Invoke, ttl: Duration) -> CachedRead {
         let table = self.engine.table.load_full();
         let batch = invoke.batch(&table);
+        if let Some(key) = &batch.session {
+            self.engine.sessions.open(key, Instant::now()).await;
+        }
         let Some(route) = table.find_by_id(&invoke.tool) else { return fresh(self.invoke_as(invoke).await) };
         let tool = &table.routes[route].tool;
         if tool.spec.effect != Some(Effect::Read) {
@@ -132,9 +137,14 @@ impl ToolRegistry {
         let Some(arguments) = checked.and_then(|checked| checked.arguments).filter(|_| !ttl.is_zero()) else {
             return fresh(self.invoke_as(invoke).await);
         };
+        // What the session's profile says of the user counts as if the caller had said it.
+        let mut context = Arc::clone(&batch.context);
+        if let Some(session) = batch.session.as_ref().and_then(|key| self.engine.sessions.get(key)) {
+            session.fill(&mut context);
+        }
         let key = ReadKey {
-            tenant: batch.context.tenant.as_str().into(),
-            user: batch.context.user_id.as_str().into(),
+            tenant: context.tenant.as_str().into(),
+            user: context.user_id.as_str().into(),
             tool_id: tool.origin.tool_id.as_str().into(),
             input: canonical(&arguments).into(),
         };

@@ -69,6 +69,12 @@ impl SessionControl {
         state(&session)
     }
 
+    /// Brings a session that is only in the store back into memory. One that is nowhere stays so: looking at a session makes
+    /// none.
+    pub async fn restore(&self, key: &SessionKey) {
+        self.engine.sessions.restore(key, Instant::now()).await;
+    }
+
     /// How a session stands; nothing where it is not in memory.
     pub fn state(&self, key: &SessionKey) -> Option<SessionState> {
         self.engine.sessions.get(key).map(|session| state(&session))

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// Names that a session remembers as loaded; it finds no more beyond.
+const MAX_LOADED: usize = 10_000;
+
 /// The deferred tools that a session has loaded: single ones that `tool_search` found, and all on-demand tools of the
 /// providers that `plugins.use` loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,11 +37,37 @@ impl LoadedSet {
         self.providers.contains(provider)
     }
 
-    /// Adds what `other` has. Says whether that was anything new.
+    /// Adds what `other` has, up to [`MAX_LOADED`] names in all. Says whether that was anything new.
     pub(crate) fn add(&mut self, other: &Self) -> bool {
-        let before = self.tools.len() + self.providers.len();
-        self.tools.extend(other.tools.iter().cloned());
-        self.providers.extend(other.providers.iter().cloned());
-        self.tools.len() + self.providers.len() != before
+        let before = self.len();
+        for name in &other.tools {
+            if self.len() < MAX_LOADED {
+                self.tools.insert(Arc::clone(name));
+            }
+        }
+        for name in &other.providers {
+            if self.len() < MAX_LOADED {
+                self.providers.insert(Arc::clone(name));
+            }
+        }
+        self.len() != before
+    }
+
+    fn len(&self) -> usize {
+        self.tools.len() + self.providers.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_remembers_only_so_many_names() {
+        let names = |from: usize| (from..from + 6_000).map(|n| Arc::from(format!("p.{n}"))).collect();
+        let mut loaded = LoadedSet { tools: names(0), ..LoadedSet::default() };
+        assert!(loaded.add(&LoadedSet { tools: names(6_000), ..LoadedSet::default() }));
+        assert_eq!(loaded.tools.len(), MAX_LOADED);
+        assert!(!loaded.add(&LoadedSet { providers: names(0), ..LoadedSet::default() }), "nothing goes beyond");
     }
 }

@@ -61,6 +61,20 @@ impl Sessions {
             return Arc::clone(&session);
         }
         let fresh = self.restored(key, millis).await;
+        self.add(key, fresh)
+    }
+
+    /// The session, from memory or from the store; nothing is made.
+    pub(crate) async fn restore(&self, key: &SessionKey, now: Instant) {
+        let Some(store) = self.store.as_ref().filter(|_| !self.by_key.contains_key(key)) else { return };
+        match store.load(key).await {
+            Ok(Some(record)) => drop(self.add(key, Session::restored(record, self.millis(now)))),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(session = %key.session, %error, "the session's past cannot be read"),
+        }
+    }
+
+    fn add(&self, key: &SessionKey, fresh: Session) -> Arc<Session> {
         if self.by_key.len() >= self.full_at.load(Ordering::Relaxed) {
             self.make_room();
         }

@@ -37,6 +37,15 @@ pub(super) struct ListQuery {
 pub(super) struct WaitQuery {
     #[serde(default)]
     wait_ms: u64,
+    /// Whose approval it is to be; whoever's where absent.
+    tenant: Option<String>,
+}
+
+/// Whose approval is decided; whoever's where absent.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhoseQuery {
+    tenant: Option<String>,
 }
 
 /// What somebody decides. An empty body is one without anything in it.
@@ -72,7 +81,8 @@ pub(super) async fn one(
     id: Result<Path<String>, PathRejection>,
     query: Result<Query<WaitQuery>, QueryRejection>,
 ) -> Result<Json<Approval>, Problem> {
-    let (Path(id), Query(WaitQuery { wait_ms })) = (id?, query?);
+    let (Path(id), Query(WaitQuery { wait_ms, tenant })) = (id?, query?);
+    check_owner(&shared, &id, tenant.as_deref()).await?;
     Ok(Json(wait(&shared.app.registry.approvals(), &id, wait_ms).await?))
 }
 
@@ -80,10 +90,12 @@ pub(super) async fn one(
 pub(super) async fn approve(
     State(shared): State<Arc<Shared>>,
     id: Result<Path<String>, PathRejection>,
+    whose: Result<Query<WhoseQuery>, QueryRejection>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Approval>, Problem> {
-    let Path(id) = id?;
+    let (Path(id), Query(WhoseQuery { tenant })) = (id?, whose?);
+    check_owner(&shared, &id, tenant.as_deref()).await?;
     let Decided { scope, reason, by, wait_ms } = read(&headers, &body?)?;
     if reason.is_some() {
         return Err(Problem::bad_request(
@@ -103,10 +115,12 @@ pub(super) async fn approve(
 pub(super) async fn deny(
     State(shared): State<Arc<Shared>>,
     id: Result<Path<String>, PathRejection>,
+    whose: Result<Query<WhoseQuery>, QueryRejection>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Approval>, Problem> {
-    let Path(id) = id?;
+    let (Path(id), Query(WhoseQuery { tenant })) = (id?, whose?);
+    check_owner(&shared, &id, tenant.as_deref()).await?;
     let Decided { scope, reason, by, .. } = read(&headers, &body?)?;
     if scope != ApprovalScope::Call {
         return Err(Problem::bad_request("request.invalid", "a call is declined alone; leave `scope` out"));
@@ -114,12 +128,20 @@ pub(super) async fn deny(
     Ok(Json(shared.app.registry.approvals().deny(&id, &by, reason.as_deref()).await?))
 }
 
+/// To another tenant than its own an approval is not there.
+async fn check_owner(shared: &Shared, id: &str, tenant: Option<&str>) -> Result<(), Problem> {
+    let Some(tenant) = tenant else { return Ok(()) };
+    let approval = shared.app.registry.approvals().get(id).await?;
+    if approval.tenant == tenant { Ok(()) } else { Err(ApprovalError::Unknown(id.to_owned()).into()) }
+}
+
 /// The approval when it is over, or as it is when that takes too long.
 async fn wait(approvals: &ApprovalControl, id: &str, wait_ms: u64) -> Result<Approval, ApprovalError> {
     let time = Duration::from_millis(wait_ms).min(MAX_WAIT);
     match tokio::time::timeout(time, approvals.outcome(id)).await {
+        // Nobody decides any more where the daemon stops: it is told as it is.
+        Ok(Err(ApprovalError::Closed)) | Err(_) => approvals.get(id).await,
         Ok(over) => over,
-        Err(_later) => approvals.get(id).await,
     }
 }
 

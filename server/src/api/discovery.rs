@@ -16,6 +16,7 @@ use super::Shared;
 use super::batches::check_content_type;
 use super::object::read_object;
 use super::problem::Problem;
+use super::sessions::{check_id, check_tenant};
 
 /// For whom tools are listed.
 #[derive(Debug, Default, Deserialize)]
@@ -74,7 +75,7 @@ pub(super) async fn definitions(
 ) -> Result<Response, Problem> {
     let FormRequest { session, tenant, context, format, strict } = read(&headers, &body?)?;
     let (form, strict) = form(format, strict)?;
-    let viewer = Viewer::new(&shared, session, tenant, context).await;
+    let viewer = Viewer::new(&shared, session, tenant, context).await?;
     answer(&shared, move || Ok(json!({"tools": viewer.registry.define(viewer.query(), form, strict).document}))).await
 }
 
@@ -85,7 +86,7 @@ pub(super) async fn catalogue(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let ViewRequest { session, tenant, context } = read(&headers, &body?)?;
-    let viewer = Viewer::new(&shared, session, tenant, context).await;
+    let viewer = Viewer::new(&shared, session, tenant, context).await?;
     let write = move || {
         let catalogue = viewer.registry.catalogue(viewer.query());
         Ok(json!({"catalogue": catalogue, "text": catalogue.text(viewer.context.locale)}))
@@ -100,7 +101,7 @@ pub(super) async fn search(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let SearchRequest { session, tenant, context, query, limit } = read(&headers, &body?)?;
-    let viewer = Viewer::new(&shared, session, tenant, context).await;
+    let viewer = Viewer::new(&shared, session, tenant, context).await?;
     let look = move || match viewer.registry.search_tools(viewer.query(), &query, limit) {
         Ok(found) => Ok(json!({"tools": found})),
         Err(error) => Err(Problem::bad_request("request.invalid", error.to_string())),
@@ -115,7 +116,7 @@ pub(super) async fn guides(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let ViewRequest { session, tenant, context } = read(&headers, &body?)?;
-    let viewer = Viewer::new(&shared, session, tenant, context).await;
+    let viewer = Viewer::new(&shared, session, tenant, context).await?;
     let write = move || {
         let guides = viewer.registry.guides(viewer.query());
         Ok(json!({"guides": guides, "text": guides.text()}))
@@ -131,7 +132,7 @@ pub(super) async fn preview(
 ) -> Result<Response, Problem> {
     let FormRequest { session, tenant, context, format, strict } = read(&headers, &body?)?;
     let (form, strict) = form(format, strict)?;
-    let viewer = Viewer::new(&shared, session, tenant, context).await;
+    let viewer = Viewer::new(&shared, session, tenant, context).await?;
     let write = move || {
         let preview = viewer.registry.preview(viewer.query(), form, strict);
         serde_json::to_value(&preview).map_err(|error| Problem::internal(&error))
@@ -146,7 +147,7 @@ pub(super) async fn context(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let TurnRequest { session, tenant, context, text } = read(&headers, &body?)?;
-    let Viewer { registry, context, session } = Viewer::new(&shared, session, tenant, context).await;
+    let Viewer { registry, context, session } = Viewer::new(&shared, session, tenant, context).await?;
     let locale = context.locale;
     let request = ContextRequest::new(text, context);
     let request = match session {
@@ -188,13 +189,13 @@ async fn answer(
 // === impl Viewer ===
 
 impl Viewer {
-    /// A session that is not in memory is opened, so that what it has loaded is seen.
+    /// A session that is kept in a store is brought back, so that what it has loaded is seen.
     async fn new(
         shared: &Shared,
         session: Option<String>,
         tenant: Option<String>,
         mut context: ToolExecutionContext,
-    ) -> Self {
+    ) -> Result<Self, Problem> {
         let registry = shared.app.registry.clone();
         if let Some(tenant) = tenant {
             context.tenant = tenant;
@@ -203,10 +204,12 @@ impl Viewer {
         if let Some(session) = session {
             context.session_id.clone_from(&session);
             let opened = SessionKey { tenant: context.tenant.as_str().into(), session: session.into() };
-            registry.sessions().open(&opened, None).await;
+            check_id("the session", &opened.session)?;
+            check_tenant(&opened.tenant)?;
+            registry.sessions().restore(&opened).await;
             key = Some(opened);
         }
-        Self { registry, context: Arc::new(context), session: key }
+        Ok(Self { registry, context: Arc::new(context), session: key })
     }
 
     fn query(&self) -> ToolQuery<'_> {

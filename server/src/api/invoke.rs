@@ -16,6 +16,7 @@ use super::Shared;
 use super::batches::check_content_type;
 use super::object::read_object;
 use super::problem::Problem;
+use super::sessions::{check_id, check_tenant};
 
 /// A tool to run, by its id or its model name. With `ttl_ms` it is read through the cache.
 #[derive(Debug, Deserialize)]
@@ -63,6 +64,10 @@ pub(super) async fn run(
     check_content_type(&headers)?;
     let request: InvokeRequest<'_> = read_object(&body)?;
     let ttl = request.ttl_ms.map(Duration::from_millis);
+    if let Some(session) = &request.session {
+        check_id("the session", session)?;
+    }
+    check_tenant(request.tenant.as_deref().unwrap_or(&request.context.tenant))?;
     let invoke = request.read();
     drop(body);
     let registry = &shared.app.registry;

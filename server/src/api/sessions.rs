@@ -60,6 +60,14 @@ pub(super) async fn put(
 ) -> Result<Json<SessionState>, Problem> {
     let key = key(session?.0, tenant)?;
     let profile: SessionProfile = read(&headers, body)?;
+    let SessionProfile { stream_id, group_id, platform, user_id, role, .. } = &profile;
+    for (what, text) in
+        [("stream_id", stream_id), ("group_id", group_id), ("platform", platform), ("user_id", user_id), ("role", role)]
+    {
+        if !text.is_empty() {
+            check_id(what, text)?;
+        }
+    }
     Ok(Json(shared.app.registry.sessions().open(&key, Some(profile)).await))
 }
 

@@ -20,7 +20,8 @@ pub(super) fn watch_policy(registry: &ToolRegistry) -> AbortOnDropHandle<()> {
         loop {
             tokio::time::sleep(GATHER).await;
             let is_starting = registry.providers().iter().any(|provider| provider.state == ProviderState::Starting);
-            let findings = if is_starting { Vec::new() } else { registry.policy_findings() };
+            // Providers that go because the daemon does leave names without tools.
+            let findings = if is_starting || registry.is_closing() { Vec::new() } else { registry.policy_findings() };
             for finding in findings {
                 if told.len() < MAX_TOLD && !told.contains(&finding) {
                     tracing::warn!("policy: {finding}");

