@@ -72,7 +72,9 @@ impl Bot {
         let daemon = Daemon::start(&self.config).await;
         eventually("the plugin is up", async || {
             let (_, providers) = daemon.get("/v1/providers").await;
-            if providers.contains("\"up\"") { Ok(()) } else { Err(providers) }
+            let listed: Value = serde_json::from_str(&providers).unwrap();
+            let greeter = listed["providers"].as_array().unwrap().iter().find(|p| p["name"] == "greeter");
+            if greeter.is_some_and(|greeter| greeter["state"] == "up") { Ok(()) } else { Err(providers) }
         })
         .await;
         daemon
