@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use toolyard::CallStatus::{ApprovalRequired, Denied, InvalidArguments, RateLimited, Timeout, ToolError, UnknownTool};
 use toolyard::{
-    Actor, CachedRead, Effect, ErrorCode, Executed, FunctionTool, Invoke, JsonText, Policy, ToolExecutionContext,
-    ToolExecutionResult, ToolNames, ToolRegistry, ToolSpec, UsageLimit, UsagePer,
+    Actor, CachedRead, Effect, ErrorCode, Executed, FunctionTool, Invoke, JsonText, Policy, SessionKey, SessionProfile,
+    ToolExecutionContext, ToolExecutionResult, ToolNames, ToolRegistry, ToolSpec, UsageLimit, UsagePer,
 };
 
 use crate::fixture::{
@@ -128,6 +128,21 @@ async fn tenants_users_tools_and_inputs_have_reads_of_their_own() {
             let ask = invoke(tool, input, Actor::User).with_context(Arc::clone(context));
             assert_eq!(registry.read_cached(ask, HOUR).await.age.is_some(), age.is_some(), "{tool} {input}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_in_a_session_is_kept_for_the_user_of_its_profile() {
+    let (registry, runs) = reading().await;
+    for (number, user) in ["ann", "bob"].into_iter().enumerate() {
+        let key = SessionKey { tenant: "".into(), session: user.into() };
+        let profile = SessionProfile { user_id: user.to_owned(), ..SessionProfile::default() };
+        registry.sessions().open(&key, Some(profile)).await;
+        for age in [None, Some(())] {
+            let ask = invoke("p.look.up", "{}", Actor::User).with_session(key.clone());
+            assert_eq!(registry.read_cached(ask, HOUR).await.age.map(drop), age, "{user}");
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), number + 1, "nobody is given what another has read");
     }
 }
 

@@ -167,6 +167,21 @@ async fn calls_that_find_no_room_to_run_get_back_what_they_were_charged() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn calls_that_waited_for_their_turn_and_never_had_it_use_nothing() {
+    let probe = Probe::default();
+    let registry = limited([], [hanging("hang", &probe)]).await;
+    let mut policy = Policy::default();
+    policy.usage = vec![of("l", ALL, "*").with_quota(3)];
+    policy.ordered = ToolNames::all();
+    registry.set_policy(policy);
+    let late = || registry.dispatch(batch(["hang"; 3]).with_deadline(ms(5)));
+    assert_eq!(statuses(&late().await), [toolyard::CallStatus::Timeout; 3]);
+    assert_eq!(probe.entered(), 1);
+    let [timeout, limited] = [toolyard::CallStatus::Timeout, RateLimited];
+    assert_eq!(statuses(&late().await), [timeout, timeout, limited], "one of three is used up");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_look_at_a_batch_uses_nothing_and_what_was_used_outlives_a_change_of_policy() {
     let registry = limited([of("l", ALL, "*").with_quota(2)], [saying("say", "hi")]).await;
     for _ in 0..5 {

@@ -180,6 +180,16 @@ async fn what_is_agreed_to_for_a_session_is_asked_no_more_there_and_nowhere_else
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_waits_for_a_decision_hears_that_the_registry_closes() {
+    let (registry, probe) = one_writer().await;
+    let id = ask(&registry, "write").await;
+    let (approvals, closing) = (registry.approvals(), registry.clone());
+    let (outcome, ()) = tokio::join!(approvals.outcome(&id), closing.close(ms(0)));
+    assert_eq!(outcome, Err(ApprovalError::Closed));
+    assert_eq!(probe.entered(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_agreed_to_for_a_session_lifts_neither_taint_nor_a_denial() {
     let probe = Probe::default();
     let untrusted = saying("web", "click here").map_spec(|mut spec| {
