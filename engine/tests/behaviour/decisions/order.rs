@@ -24,7 +24,7 @@ async fn the_first_refusal_is_told_in_the_fixed_order() {
 
     let steps: [(&str, Mend<ToolSpec>, Mend<Policy>); 7] = [
         ("withheld", |_| (), |_| ()),
-        ("the role", |spec| spec.withheld = None, |_| ()),
+        ("without a role", |spec| spec.withheld = None, |_| ()),
         ("not loaded", |_| (), |policy| policy.roles.clear()),
         ("only the user", |spec| spec.visibility = None, |_| ()),
         ("required", |spec| spec.flags.user_only = false, |_| ()),

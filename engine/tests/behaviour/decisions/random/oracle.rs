@@ -57,15 +57,18 @@ fn allowed(case: &Case, tool: &Tool) -> Refusal {
             && rule.actor.is_none_or(|actor| actor == context.actor)
     });
     let scene = context.group_id.as_str();
-    let is_off = case.denied_in.iter().any(|(name, names)| *name == scene && has(names, tool));
-    let is_elsewhere = case.enabled_in.iter().any(|(name, scenes)| *name == provider && !scenes.contains(&scene));
+    // A call that names no scene is in none, whatever an operator calls one.
+    let is_here = |name: &str| !scene.is_empty() && name == scene;
+    let is_off = case.denied_in.iter().any(|(name, names)| is_here(name) && has(names, tool));
+    let is_elsewhere =
+        case.enabled_in.iter().any(|(name, scenes)| *name == provider && !scenes.iter().any(|name| is_here(name)));
     let is_other_chat = scope.chats.is_some_and(|chats| (chats == ChatScope::Group) != context.is_group_chat);
     let platform = context.platform.to_lowercase();
     [
         (tool.spec.withheld.is_some(), "withheld until"),
-        (role.is_some_and(|names| !has(names, tool)), "the role"),
+        (role.is_some_and(|names| !has(names, tool)), "role"),
         (is_denied, "policy forbids it"),
-        (kind != "builtin" && case.paused.contains(&scene), "paused"),
+        (kind != "builtin" && case.paused.iter().any(|name| is_here(name)), "paused"),
         (is_off, "switched off in this chat"),
         (is_elsewhere, "not enabled in this chat"),
         (is_other_chat, "it is not for"),
