@@ -176,7 +176,7 @@ async fn the_command_line_previews_a_session() {
     assert_eq!([state_of(&of_session, "canteen__crowd"), state_of(&of_session, "plugins_use")], ["findable", "listed"]);
     let tools = of_session["tools"].as_array().unwrap();
     let crowd = tools.iter().find(|tool| tool["model_name"] == "canteen__crowd").unwrap();
-    assert!(crowd["reason"]["message"].as_str().unwrap().contains("请先用 plugins.use 加载 canteen"), "{crowd:#}");
+    assert!(crowd["reason"]["message"].as_str().unwrap().contains("请先用 plugins_use 加载 canteen"), "{crowd:#}");
     assert!(crowd["definition"][0]["input_schema"].is_object(), "{crowd:#}");
     assert_eq!(of_session["guides"][0]["text"], "问食堂人多不多，用 crowd。");
     assert_eq!(of_session["catalogue"]["plugins"][0]["name"], "canteen");

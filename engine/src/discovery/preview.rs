@@ -124,11 +124,11 @@ impl Previewer<'_> {
     fn tool(&self, index: usize, guides: &Guides) -> PreviewedTool {
         let route = &self.table.routes[index];
         let tool = &route.tool;
-        let reason = gate::may_list(tool, self.caller).err().map(|refusal| refusal.error);
-        let state = match &reason {
-            None => PreviewState::Listed,
-            Some(_) if gate::may_find(tool, self.caller).is_ok() => PreviewState::Findable,
-            Some(_) => PreviewState::Refused,
+        let (state, reason) = match (gate::may_list(tool, self.caller), gate::may_find(tool, self.caller)) {
+            (Ok(()), _) => (PreviewState::Listed, None),
+            (Err(refusal), Ok(())) => (PreviewState::Findable, Some(refusal.error)),
+            // Finding it would help nobody: this is why.
+            (Err(_), Err(refusal)) => (PreviewState::Refused, Some(refusal.error)),
         };
         let CatalogueEntry { summary, .. } = CatalogueEntry::of(route);
         PreviewedTool {

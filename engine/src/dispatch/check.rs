@@ -68,8 +68,7 @@ pub(crate) fn check_in(
     }
     let caller = Caller::new(&context, &policy, peek(engine, batch)).among(table.findable);
     let caller = caller.with_source(session.as_deref(), None);
-    let mut planner =
-        Planner::new(engine, table, batch, caller, session.as_deref(), Instant::now(), usize::MAX, charging);
+    let mut planner = Planner::new(engine, table, batch, caller, Instant::now(), usize::MAX, charging);
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);

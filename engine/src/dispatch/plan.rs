@@ -77,7 +77,7 @@ pub(super) fn plan(
     let caller = caller.with_source(session.as_deref(), asked_in);
     // The call of an approval had its room when it was asked for.
     let room = if batch.approved.is_some() { 1 } else { reservation.calls() };
-    let mut planner = Planner::new(engine, &table, &batch, caller, session.as_deref(), started, room, Charging::Used);
+    let mut planner = Planner::new(engine, &table, &batch, caller, started, room, Charging::Used);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
     for (index, call) in calls.into_iter().enumerate() {
@@ -175,7 +175,6 @@ impl<'a> Planner<'a> {
         table: &'a RoutingTable,
         batch: &'a ToolBatch,
         caller: Caller<'a>,
-        session: Option<&'a Session>,
         started: Instant,
         room: usize,
         charging: Charging,
@@ -186,8 +185,8 @@ impl<'a> Planner<'a> {
             engine,
             table,
             batch,
+            session: caller.source,
             caller,
-            session,
             policy,
             started,
             batch_deadline,

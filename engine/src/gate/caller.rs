@@ -13,7 +13,7 @@ pub(crate) struct Caller<'a> {
     /// Without one there is no discovery, no turn and no taint.
     pub(crate) session: Option<SessionView>,
     /// Where the messages are that may be the source of a call.
-    pub(super) source: Option<&'a Session>,
+    pub(crate) source: Option<&'a Session>,
     /// The turn in which the calls were made, where it is not the present one.
     pub(super) made_in: Option<&'a TurnId>,
     /// The only tools that the role may use.
@@ -140,4 +140,26 @@ fn scene_names(context: &ToolExecutionContext) -> Vec<String> {
     };
     let names = [stream_id.clone(), of_platform, group_id.clone(), chat_id.clone()];
     names.into_iter().filter(|name| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scene_has_every_name_that_a_call_gives() {
+        let of = |change: fn(&mut ToolExecutionContext)| {
+            let mut context = ToolExecutionContext::default();
+            change(&mut context);
+            scene_names(&context)
+        };
+        assert!(of(|_| ()).is_empty());
+        let group = of(|context| {
+            (context.platform, context.group_id) = ("onebot".to_owned(), "80001".to_owned());
+            (context.stream_id, context.chat_id) = ("stream".to_owned(), "chat".to_owned());
+        });
+        assert_eq!(group, ["stream", "onebot:group:80001", "80001", "chat"]);
+        let person = of(|context| (context.platform, context.user_id) = ("qq".to_owned(), "qq:70002".to_owned()));
+        assert_eq!(person, ["qq:private:70002"]);
+    }
 }

@@ -203,14 +203,6 @@ async fn the_gate_of_scenes() {
             ..PLAIN
         },
         Row {
-            why: "a person as the platform has them",
-            policy: |p| drop(p.enabled_in.insert("p".into(), vec!["onebot:private:70002".into()])),
-            context: |context| {
-                (context.platform, context.user_id) = ("onebot".to_owned(), "onebot:70002".to_owned());
-            },
-            ..PLAIN
-        },
-        Row {
             why: "denied in the scene",
             policy: |p| scene(p, |rule| rule.denied = ToolNames::new(["p.*"])),
             context: here,
