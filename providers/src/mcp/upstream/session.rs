@@ -121,14 +121,15 @@ impl Session {
             };
             async move {
                 match self.connection.request(request).await {
-                    Err(Refusal::Failed(SendFailure::SessionLost)) if last => Err(lost()),
+                    // Sent while the session was being opened anew, it was none's: no word on the era.
+                    Err(Refusal::Failed(SendFailure::SessionLost | SendFailure::WrongEra(_))) if last => Err(lost()),
                     answered => answered,
                 }
             }
         };
         let opened = self.opened.load(Ordering::Acquire);
         match attempt(false).await {
-            Err(Refusal::Failed(SendFailure::SessionLost)) => {
+            Err(Refusal::Failed(SendFailure::SessionLost | SendFailure::WrongEra(_))) => {
                 self.open_again(opened).await?;
                 attempt(true).await
             }
