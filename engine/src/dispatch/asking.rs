@@ -25,7 +25,7 @@ impl Planner<'_> {
     /// Whether a person has to be asked, for whom nobody has answered yet. What was agreed to for a whole session does not
     /// hold where the turn is tainted.
     pub(super) fn must_ask(&self, tool: &PreparedTool, reason: AskReason) -> bool {
-        let is_granted = || self.session.is_some_and(|session| session.has_granted(tool.origin.tool_id.as_str()));
+        let is_granted = || self.caller.source.is_some_and(|session| session.has_granted(tool.origin.tool_id.as_str()));
         self.batch.approved.is_none() && (reason == AskReason::Tainted || !is_granted())
     }
 
@@ -78,7 +78,7 @@ impl Planner<'_> {
 
     fn waits(&self) -> bool {
         let mode = self.batch.approvals.unwrap_or(self.caller.policy.approvals.mode);
-        self.session.is_some() && mode == ApprovalMode::Wait
+        self.caller.source.is_some() && mode == ApprovalMode::Wait
     }
 
     fn request(&self, call: &ToolCall, passed: &Passed, reason: AskReason, timeout: Duration) -> ApprovalRequest {

@@ -47,7 +47,6 @@ pub(super) struct Planner<'a> {
     /// Without its calls.
     pub(super) batch: &'a ToolBatch,
     pub(super) caller: Caller<'a>,
-    pub(super) session: Option<&'a Session>,
     policy: CallPolicy,
     pub(super) started: Instant,
     batch_deadline: Option<Instant>,
@@ -185,7 +184,6 @@ impl<'a> Planner<'a> {
             engine,
             table,
             batch,
-            session: caller.source,
             caller,
             policy,
             started,
