@@ -64,6 +64,14 @@ impl From<&Value> for RawArguments {
 // === impl Arguments ===
 
 impl Arguments {
+    /// What a call without arguments says.
+    pub(crate) const NO_KEYS: &str = "{}";
+
+    /// An object without keys, as this text says it.
+    pub(crate) fn without_keys(text: Arc<str>) -> Self {
+        Self { text: JsonText::trusted(text), value: None }
+    }
+
     /// The JSON text, digit for digit as the model wrote it.
     pub fn text(&self) -> &str {
         self.text.as_str()
@@ -74,14 +82,13 @@ impl Arguments {
         &self.text
     }
 
+    pub(crate) fn into_json(self) -> JsonText {
+        self.text
+    }
+
     /// The parsed value. Integers beyond 64 bits are floats here: use [`Arguments::text`] where their digits matter.
     pub fn value(&self) -> &Value {
         self.value.as_deref().unwrap_or(&EMPTY)
-    }
-
-    /// Whether they are the object without keys.
-    pub(crate) fn are_empty(&self) -> bool {
-        self.value.is_none()
     }
 
     fn new(text: JsonText, value: Value) -> Self {

@@ -61,6 +61,11 @@ impl ToolInvocation {
         self.batch.tool(self.index).is_repeatable
     }
 
+    /// The place of the tool in its provider's listing.
+    pub(crate) fn listed_at(&self) -> usize {
+        self.batch.tool(self.index).listed_at
+    }
+
     /// The tool's name within its provider.
     pub fn tool_name(&self) -> &str {
         &self.spec().name

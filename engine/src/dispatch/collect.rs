@@ -8,10 +8,11 @@ use super::plan::{Plan, Refused};
 use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
 use super::{CancelReason, hint};
-use crate::approval::Asked;
+use crate::approval::{Asked, Waiting};
 use crate::call::{CallId, ToolCall};
 use crate::engine::Engine;
-use crate::gate;
+use crate::gate::{self, Source};
+use crate::json::JsonText;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
 use crate::result::{BatchOutcome, CallResult, Executed, Repair};
@@ -20,20 +21,30 @@ use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
 pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>) -> BatchOutcome {
-    let Plan { batch_id, running, refused, asked, _reservation } = plan;
+    let Plan { batch_id, mut running, refused, asked, _reservation } = plan;
     let mut results = Vec::with_capacity(settled.len() + refused.len());
     let mut refused = refused.into_iter().peekable();
+    // As a rule no tool holds on to its batch, so that its calls can be taken apart; else they are copied.
+    let mut taken = Arc::get_mut(&mut running).map(RunningBatch::take_calls).unwrap_or_default().into_iter();
+    let mut conditional = Vec::new();
     for (place, settled) in settled.into_iter().flatten().enumerate() {
-        let admitted = &running.admitted[place];
-        while let Some(earlier) = refused.next_if(|refused| refused.index < admitted.index) {
+        let call = match taken.next() {
+            Some(admitted) => Ended::from(admitted),
+            None => Ended::of(&running.admitted[place]),
+        };
+        while let Some(earlier) = refused.next_if(|refused| refused.index < call.index) {
             results.push(refused_result(engine, &running, earlier));
         }
-        results.push(admitted_result(&running, admitted, running.route(place), settled));
+        let route = &running.table.routes[call.route];
+        if route.tool.spec.flags.stop_if_all_succeed {
+            conditional.push(call.index);
+        }
+        results.push(call.result(&running, route, settled));
     }
     for later in refused {
         results.push(refused_result(engine, &running, later));
     }
-    let stop_requested_by = stop_requested_by(&running, &mut results);
+    let stop_requested_by = stop_requested_by(&conditional, &mut results);
     let stop = !stop_requested_by.is_empty();
     if let Some(session) = &running.session {
         aggregate(engine, session, &running, &results, stop);
@@ -47,16 +58,15 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>
     BatchOutcome { batch_id, stop, stop_requested_by, results }
 }
 
-/// The calls that asked to stop. Some tools may only ask when all went well.
-fn stop_requested_by(batch: &RunningBatch, results: &mut [CallResult]) -> Vec<CallId> {
+/// The calls that asked to stop. Some tools, those at the `conditional` places, may only ask when all went well.
+fn stop_requested_by(conditional: &[usize], results: &mut [CallResult]) -> Vec<CallId> {
     let asks = |result: &CallResult| result.is_success() && result.result.effects.stop_after_execution;
     if !results.iter().any(asks) {
         return Vec::new();
     }
     if !results.iter().all(CallResult::is_success) {
-        let conditional = |place: &usize| batch.tool(*place).spec.flags.stop_if_all_succeed;
-        for place in (0..batch.admitted.len()).filter(conditional) {
-            if let Some(result) = results.get_mut(batch.admitted[place].index) {
+        for &place in conditional {
+            if let Some(result) = results.get_mut(place) {
                 result.result.effects.stop_after_execution = false;
             }
         }
@@ -94,85 +104,120 @@ fn end_asking(batch: &RunningBatch, asked: Asked) {
     }
 }
 
-fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {
-    let tool = &route.tool;
-    let times = CallTimes::of(settled.entered, settled.ended);
-    // The run of an approved call has counted itself.
-    let is_counted = admitted.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
-    if !is_counted {
-        tool.metrics.record(settled.status, times);
-    }
-    // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
-    let never_ran = settled.executed == Executed::No && settled.error.is_some();
-    if never_ran && admitted.waiting.is_none() {
-        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.clock.started());
-    }
-    if let Some(kind) = settled.failure {
-        tool.metrics.record_failure(kind);
-    }
-    let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
-    // The model is shown its call as it made it, with the id of the message that it named.
-    let arguments = Some(match (rewritten, &admitted.source) {
-        (Some(rewritten), Some(source)) => source.beside(&rewritten),
-        (Some(rewritten), None) => rewritten,
-        (None, Some(source)) => source.arguments.clone(),
-        (None, None) => admitted.arguments.json().clone(),
-    });
-    let head =
-        Head { index: admitted.index, call: &admitted.call, route: Some(route), repairs: admitted.repairs.clone() };
-    CallResult { arguments, ..head.result(batch, settled) }
-}
-
 fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
     let Refused { index, call, route, settled } = refused;
     let route = route.map(|route| &batch.table.routes[route]);
-    let times = CallTimes::of(None, settled.ended);
     let metrics = route.map_or(engine.metrics.unknown(), |route| &route.tool.metrics);
-    metrics.record(settled.status, times);
-    Head { index, call: &call, route, repairs: Vec::new() }.result(batch, settled)
+    metrics.record(settled.status, CallTimes::of(None, settled.ended));
+    Head { index, call, route, arguments: None, repairs: Vec::new() }.result(batch, settled)
+}
+
+/// What is left of an admitted call when it has settled.
+struct Ended {
+    index: usize,
+    route: usize,
+    call: ToolCall,
+    arguments: JsonText,
+    repairs: Vec<Repair>,
+    source: Option<Box<Source>>,
+    waiting: Option<Arc<Waiting>>,
 }
 
 /// What of a result is known before its call has run.
 struct Head<'a> {
     index: usize,
-    call: &'a ToolCall,
+    call: ToolCall,
     route: Option<&'a Route>,
+    arguments: Option<JsonText>,
     repairs: Vec<Repair>,
+}
+
+// === impl Ended ===
+
+impl From<Admitted> for Ended {
+    #[inline]
+    fn from(admitted: Admitted) -> Self {
+        let Admitted { index, route, call, arguments, repairs, source, waiting, .. } = admitted;
+        Self { index, route, call, arguments: arguments.into_json(), repairs, source, waiting }
+    }
+}
+
+impl Ended {
+    fn of(admitted: &Admitted) -> Self {
+        Self {
+            index: admitted.index,
+            route: admitted.route,
+            call: admitted.call.clone(),
+            arguments: admitted.arguments.json().clone(),
+            repairs: admitted.repairs.clone(),
+            source: admitted.source.clone(),
+            waiting: admitted.waiting.clone(),
+        }
+    }
+
+    #[inline]
+    fn result(self, batch: &RunningBatch, route: &Route, settled: Settled) -> CallResult {
+        let tool = &route.tool;
+        // The run of an approved call has counted itself.
+        let is_counted = self.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
+        if !is_counted {
+            tool.metrics.record(settled.status, CallTimes::of(settled.entered, settled.ended));
+        }
+        // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
+        let never_ran = settled.executed == Executed::No && settled.error.is_some();
+        if never_ran && self.waiting.is_none() {
+            gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.clock.started());
+        }
+        if let Some(kind) = settled.failure {
+            tool.metrics.record_failure(kind);
+        }
+        let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
+        // The model is shown its call as it made it, with the id of the message that it named.
+        let arguments = match (rewritten, self.source) {
+            (Some(rewritten), Some(source)) => source.beside(&rewritten),
+            (Some(rewritten), None) => rewritten,
+            (None, Some(source)) => source.arguments,
+            (None, None) => self.arguments,
+        };
+        let (arguments, repairs) = (Some(arguments), self.repairs);
+        Head { index: self.index, call: self.call, route: Some(route), arguments, repairs }.result(batch, settled)
+    }
 }
 
 // === impl Head ===
 
 impl Head<'_> {
-    fn result(self, batch: &RunningBatch, settled: Settled) -> CallResult {
-        let mut settled = settled;
+    #[inline]
+    fn result(self, batch: &RunningBatch, mut settled: Settled) -> CallResult {
         if let Some(route) = self.route {
             hint::add(&mut settled, &route.tool, batch);
         }
-        let mut result = settled.result;
-        let notes = settled.notes.map(|notes| *notes).unwrap_or_default();
-        result.tool_name = Some(Arc::clone(&self.call.name));
+        let Settled { status, mut result, error, executed, truncated, notes, ended, .. } = settled;
+        let notes = notes.map(|notes| *notes).unwrap_or_default();
+        let ToolCall { call_id, name, opaque, .. } = self.call;
+        result.tool_name = Some(Arc::clone(&name));
         CallResult {
             index: self.index,
-            call_id: self.call.call_id.clone(),
-            tool: Arc::clone(&self.call.name),
+            call_id,
             model_name: match self.route {
                 Some(route) => Arc::clone(&route.model_name),
-                None => model_name(&self.call.name),
+                None => model_name(&name),
             },
-            opaque: self.call.opaque.clone(),
+            tool: name,
+            opaque,
             origin: self.route.map(|route| Arc::clone(&route.tool.origin)),
-            status: settled.status,
+            status,
             result,
-            error: settled.error,
-            arguments: None,
+            error,
+            arguments: self.arguments,
             repairs: self.repairs,
-            executed: settled.executed,
-            truncated: settled.truncated,
+            executed,
+            truncated,
             reference: notes.reference,
             answered_by: notes.answered_by,
             warnings: notes.warnings,
             approval: notes.approval,
-            duration: settled.ended.elapsed(),
+            duration: ended.elapsed(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender, audit};
 use crate::approval::{ApprovalId, Asked};
-use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
+use crate::call::{Arguments, BatchId, CallPolicy, RawArguments, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Admission, AskReason, Caller, Charging, Gate, Refusal, Source, UsageGate};
 use crate::metrics;
@@ -198,9 +198,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
+    #[inline]
+    fn consider(&mut self, index: usize, mut call: ToolCall) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
-        match self.check(index, &call, route, renamed) {
+        let raw = std::mem::take(&mut call.arguments);
+        match self.check(index, &call.name, raw, route, renamed) {
             Ok(passed) => {
                 if let Some(reason) = passed.ask {
                     return self.ask(index, call, passed, reason);
@@ -254,10 +256,12 @@ impl<'a> Planner<'a> {
         Gate::Name.refuse(self.table.why_missing(name, &nearest, self.caller.context.locale))
     }
 
+    #[inline]
     pub(super) fn check(
         &mut self,
         index: usize,
-        call: &ToolCall,
+        name: &str,
+        raw: RawArguments,
         route: Option<usize>,
         renamed: Option<Repair>,
     ) -> Result<Passed, Refusal> {
@@ -273,17 +277,19 @@ impl<'a> Planner<'a> {
             return Err(Gate::Turn.refuse(text::turn_over(locale)));
         }
         let Some(route) = route else {
-            return Err(self.unknown(&call.name));
+            return Err(self.unknown(name));
         };
         let tool = &self.table.routes[route].tool;
-        let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
-        let Admission { arguments, repairs: mended, source, ask } = admission;
+        let admission = gate::admit(tool, raw, &self.caller, &self.policy, &self.engine.limits)?;
+        let Admission { arguments, mut repairs, source, ask } = admission;
         let given = source.as_ref().map_or(arguments.text(), |source| source.arguments.as_str());
         if self.batch.approved.as_ref().is_some_and(|approved| given != approved.arguments.as_str()) {
             return Err(Gate::Arguments.refuse(text::approved_arguments(locale)));
         }
         let ask = ask.filter(|reason| self.must_ask(tool, *reason));
-        let repairs = renamed.into_iter().chain(mended).collect();
+        if let Some(renamed) = renamed {
+            repairs.insert(0, renamed);
+        }
         if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

@@ -140,31 +140,29 @@ impl<'a> Runner<'a> {
         self.batch.admitted[place].waiting.is_some()
     }
 
+    /// Starts a call. Gives nothing for one that has settled, also just now, since its provider has closed.
+    #[inline]
     fn begin(&mut self, place: usize) -> Option<CallRun> {
         if self.slots[place].is_some() {
             return None;
         }
-        if let Some(events) = &self.batch.events {
-            let admitted = &self.batch.admitted[place];
+        let (batch, waits) = (self.batch, self.waits(place));
+        if let Some(events) = &batch.events {
+            let admitted = &batch.admitted[place];
             match &admitted.waiting {
                 None => events.started(admitted.index, &admitted.call),
                 Some(waiting) => events.approval_required(admitted.index, &admitted.call, &waiting.notice()),
             }
         }
-        if self.batch.admitted[place].is_ordered && !self.waits(place) {
-            self.batch.admitted[place].deadline.start_at(
-                self.batch.clock.now(),
-                self.batch.ends,
-                self.batch.tool(place).timeout,
-            );
+        let tool = batch.tool(place);
+        if batch.admitted[place].is_ordered && !waits {
+            batch.admitted[place].deadline.start_at(batch.clock.now(), batch.ends, tool.timeout);
         }
-        match CallRun::new(self.batch, place) {
-            Ok(run) => Some(run),
-            Err(error) => {
-                self.settle(place, Settled::error(error, Executed::No, self.batch.clock.now()));
-                None
-            }
+        if !waits && let Err(error) = tool.handle.enter(batch.context.locale) {
+            self.settle(place, Settled::error(error, Executed::No, batch.clock.now()));
+            return None;
         }
+        Some(CallRun::new(batch, place))
     }
 
     fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {

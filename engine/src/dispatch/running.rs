@@ -121,6 +121,11 @@ impl RunningBatch {
         }
     }
 
+    /// Takes the calls out of a batch that nobody else holds any more.
+    pub(super) fn take_calls(&mut self) -> Vec<Admitted> {
+        std::mem::take(&mut self.admitted).into_vec()
+    }
+
     /// The tool of the admitted call at `place`.
     pub(crate) fn tool(&self, place: usize) -> &Arc<PreparedTool> {
         &self.route(place).tool

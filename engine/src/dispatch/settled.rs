@@ -141,7 +141,32 @@ impl Settled {
         Self { failure, ..Self::error(error, executed, ended) }
     }
 
-    fn ran(mut result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
+    fn ran(result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
+        let limits = &batch.engine.limits;
+        let most_chars = batch.tool(place).max_result_chars;
+        let limit = TextLimit::new(most_chars, limits.max_result_text_bytes.min(limits.max_result_bytes));
+        if result.is_short_text(limit) {
+            return Self::succeeded(result, false, None, ended);
+        }
+        Self::looked_into(result, ended, batch, place)
+    }
+
+    fn succeeded(result: Box<ToolExecutionResult>, truncated: bool, notes: Option<Box<Notes>>, ended: Moment) -> Self {
+        Self {
+            status: CallStatus::Ok,
+            result,
+            error: None,
+            executed: Executed::Yes,
+            failure: None,
+            truncated,
+            notes,
+            entered: None,
+            ended,
+        }
+    }
+
+    /// A result that is more than a short text.
+    fn looked_into(mut result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
         let limit = batch.engine.limits.max_result_bytes;
         let size = result.size();
         if size > limit {
@@ -163,17 +188,7 @@ impl Settled {
         let has_notes = reference.is_some() || !warnings.is_empty();
         let notes = has_notes.then(|| Box::new(Notes { reference, warnings, ..Notes::default() }));
         if result.success {
-            return Self {
-                status: CallStatus::Ok,
-                result,
-                error: None,
-                executed: Executed::Yes,
-                failure: None,
-                truncated,
-                notes,
-                entered: None,
-                ended,
-            };
+            return Self::succeeded(result, truncated, notes, ended);
         }
         result.effects.stop_after_execution = false;
         let message = match &result.error_message {

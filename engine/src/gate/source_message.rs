@@ -38,6 +38,7 @@ impl Source {
 }
 
 /// The arguments as the tool gets them, and their source where it needs one.
+#[inline]
 pub(super) fn check(
     tool: &PreparedTool,
     arguments: Arguments,
