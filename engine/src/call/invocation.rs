@@ -83,7 +83,7 @@ impl ToolInvocation {
 
     /// Id of the call.
     pub fn call_id(&self) -> &CallId {
-        &self.batch.admitted[self.index].call.call_id
+        &self.batch.call(self.index).call_id
     }
 
     /// Session id.

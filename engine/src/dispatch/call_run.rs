@@ -177,10 +177,13 @@ impl CallRun {
         let (mut body, mut returned) = (None, None);
         let guarded = isolate::catch(|| {
             let entered: &mut BoxFuture<'static, InvokeResult> = body.insert(invoker.invoke(invocation, context));
-            if let Poll::Ready(ready) = entered.as_mut().poll(cx) {
-                returned = Some(ready.map(Box::new));
-                body = None;
+            match entered.as_mut().poll(cx) {
+                // Boxed at once: a result is large, and goes through many hands.
+                Poll::Ready(Ok(result)) => returned = Some(Ok(Box::new(result))),
+                Poll::Ready(Err(failure)) => returned = Some(Err(failure)),
+                Poll::Pending => return,
             }
+            body = None;
         });
         if let Some(body) = body {
             self.stage = Stage::Running(body);
@@ -257,7 +260,6 @@ impl Future for CallRun {
                     }
                 }
                 Stage::Running(body) => {
-                    // Boxed at once: a result is large, and goes through many hands.
                     let polled = isolate::catch(|| body.as_mut().poll(cx).map(|returned| returned.map(Box::new)));
                     let returned = match polled {
                         Ok(Poll::Pending) => return Poll::Pending,

@@ -22,27 +22,26 @@ use crate::tool::model_name;
 /// Makes the outcome of a batch whose calls have all settled.
 pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>) -> BatchOutcome {
     let Plan { batch_id, mut running, refused, asked, _reservation } = plan;
-    let mut results = Vec::with_capacity(settled.len() + refused.len());
-    let mut refused = refused.into_iter().peekable();
     // As a rule no tool holds on to its batch, so that its calls can be taken apart; else they are copied.
-    let mut taken = Arc::get_mut(&mut running).map(RunningBatch::take_calls).unwrap_or_default().into_iter();
+    let (calls, admitted) = match Arc::get_mut(&mut running) {
+        Some(batch) => batch.take_calls(),
+        None => (running.calls.clone(), Vec::new()),
+    };
+    let (mut admitted, mut refused) = (admitted.into_iter(), refused.into_iter().peekable());
+    let mut results = Vec::with_capacity(calls.len());
     let mut conditional = Vec::new();
-    for (place, settled) in settled.into_iter().flatten().enumerate() {
-        let call = match taken.next() {
-            Some(admitted) => Ended::from(admitted),
-            None => Ended::of(&running.admitted[place]),
-        };
-        while let Some(earlier) = refused.next_if(|refused| refused.index < call.index) {
-            results.push(refused_result(engine, &running, earlier));
+    let mut ends = settled.into_iter().flatten().enumerate();
+    for (index, call) in calls.into_iter().enumerate() {
+        if let Some(refused) = refused.next_if(|refused| refused.index == index) {
+            results.push(refused_result(engine, &running, call, refused));
+        } else if let Some((place, settled)) = ends.next() {
+            let passed = admitted.next().map_or_else(|| Ended::of(&running.admitted[place]), Ended::from);
+            let route = &running.table.routes[passed.route];
+            if route.tool.spec.flags.stop_if_all_succeed {
+                conditional.push(index);
+            }
+            results.push(passed.result(index, call, &running, route, settled));
         }
-        let route = &running.table.routes[call.route];
-        if route.tool.spec.flags.stop_if_all_succeed {
-            conditional.push(call.index);
-        }
-        results.push(call.result(&running, route, settled));
-    }
-    for later in refused {
-        results.push(refused_result(engine, &running, later));
     }
     let stop_requested_by = stop_requested_by(&conditional, &mut results);
     let stop = !stop_requested_by.is_empty();
@@ -104,32 +103,21 @@ fn end_asking(batch: &RunningBatch, asked: Asked) {
     }
 }
 
-fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
-    let Refused { index, call, route, settled } = refused;
+fn refused_result(engine: &Engine, batch: &RunningBatch, call: ToolCall, refused: Refused) -> CallResult {
+    let Refused { index, route, settled } = refused;
     let route = route.map(|route| &batch.table.routes[route]);
     let metrics = route.map_or(engine.metrics.unknown(), |route| &route.tool.metrics);
     metrics.record(settled.status, CallTimes::of(None, settled.ended));
-    Head { index, call, route, arguments: None, repairs: Vec::new() }.result(batch, settled)
+    result(index, call, batch, route, None, Vec::new(), settled)
 }
 
 /// What is left of an admitted call when it has settled.
 struct Ended {
-    index: usize,
     route: usize,
-    call: ToolCall,
     arguments: JsonText,
     repairs: Vec<Repair>,
     source: Option<Box<Source>>,
     waiting: Option<Arc<Waiting>>,
-}
-
-/// What of a result is known before its call has run.
-struct Head<'a> {
-    index: usize,
-    call: ToolCall,
-    route: Option<&'a Route>,
-    arguments: Option<JsonText>,
-    repairs: Vec<Repair>,
 }
 
 // === impl Ended ===
@@ -137,17 +125,15 @@ struct Head<'a> {
 impl From<Admitted> for Ended {
     #[inline]
     fn from(admitted: Admitted) -> Self {
-        let Admitted { index, route, call, arguments, repairs, source, waiting, .. } = admitted;
-        Self { index, route, call, arguments: arguments.into_json(), repairs, source, waiting }
+        let Admitted { route, arguments, repairs, source, waiting, .. } = admitted;
+        Self { route, arguments: arguments.into_json(), repairs, source, waiting }
     }
 }
 
 impl Ended {
     fn of(admitted: &Admitted) -> Self {
         Self {
-            index: admitted.index,
             route: admitted.route,
-            call: admitted.call.clone(),
             arguments: admitted.arguments.json().clone(),
             repairs: admitted.repairs.clone(),
             source: admitted.source.clone(),
@@ -156,7 +142,7 @@ impl Ended {
     }
 
     #[inline]
-    fn result(self, batch: &RunningBatch, route: &Route, settled: Settled) -> CallResult {
+    fn result(self, index: usize, call: ToolCall, batch: &RunningBatch, route: &Route, settled: Settled) -> CallResult {
         let tool = &route.tool;
         // The run of an approved call has counted itself.
         let is_counted = self.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
@@ -179,45 +165,45 @@ impl Ended {
             (None, Some(source)) => source.arguments,
             (None, None) => self.arguments,
         };
-        let (arguments, repairs) = (Some(arguments), self.repairs);
-        Head { index: self.index, call: self.call, route: Some(route), arguments, repairs }.result(batch, settled)
+        result(index, call, batch, Some(route), Some(arguments), self.repairs, settled)
     }
 }
 
-// === impl Head ===
-
-impl Head<'_> {
-    #[inline]
-    fn result(self, batch: &RunningBatch, mut settled: Settled) -> CallResult {
-        if let Some(route) = self.route {
-            hint::add(&mut settled, &route.tool, batch);
-        }
-        let Settled { status, mut result, error, executed, truncated, notes, ended, .. } = settled;
-        let notes = notes.map(|notes| *notes).unwrap_or_default();
-        let ToolCall { call_id, name, opaque, .. } = self.call;
-        result.tool_name = Some(Arc::clone(&name));
-        CallResult {
-            index: self.index,
-            call_id,
-            model_name: match self.route {
-                Some(route) => Arc::clone(&route.model_name),
-                None => model_name(&name),
-            },
-            tool: name,
-            opaque,
-            origin: self.route.map(|route| Arc::clone(&route.tool.origin)),
-            status,
-            result,
-            error,
-            arguments: self.arguments,
-            repairs: self.repairs,
-            executed,
-            truncated,
-            reference: notes.reference,
-            answered_by: notes.answered_by,
-            warnings: notes.warnings,
-            approval: notes.approval,
-            duration: ended.elapsed(),
-        }
+#[inline]
+fn result(
+    index: usize,
+    call: ToolCall,
+    batch: &RunningBatch,
+    route: Option<&Route>,
+    arguments: Option<JsonText>,
+    repairs: Vec<Repair>,
+    mut settled: Settled,
+) -> CallResult {
+    if let Some(route) = route {
+        hint::add(&mut settled, &route.tool, batch);
+    }
+    let Settled { status, mut result, error, executed, truncated, notes, ended, .. } = settled;
+    let notes = notes.map(|notes| *notes).unwrap_or_default();
+    let ToolCall { call_id, name, opaque, .. } = call;
+    result.tool_name = Some(Arc::clone(&name));
+    CallResult {
+        index,
+        call_id,
+        model_name: route.map_or_else(|| model_name(&name), |route| Arc::clone(&route.model_name)),
+        tool: name,
+        opaque,
+        origin: route.map(|route| Arc::clone(&route.tool.origin)),
+        status,
+        result,
+        error,
+        arguments,
+        repairs,
+        executed,
+        truncated,
+        reference: notes.reference,
+        answered_by: notes.answered_by,
+        warnings: notes.warnings,
+        approval: notes.approval,
+        duration: ended.elapsed(),
     }
 }

@@ -36,7 +36,6 @@ pub(super) struct Plan {
 /// A call that settled before it ran.
 pub(super) struct Refused {
     pub(super) index: usize,
-    pub(super) call: ToolCall,
     pub(super) route: Option<usize>,
     pub(super) settled: Settled,
 }
@@ -69,7 +68,7 @@ pub(super) fn plan(
 ) -> Plan {
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
-    let calls = std::mem::take(&mut batch.calls);
+    let mut calls = std::mem::take(&mut batch.calls);
     let batch_id = batch.id.clone();
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
@@ -81,17 +80,15 @@ pub(super) fn plan(
     let mut planner = Planner::new(engine, &table, &batch, caller, started, room, Charging::Used);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
-    for (index, call) in calls.into_iter().enumerate() {
-        match planner.consider(index, call) {
+    for (index, call) in calls.iter_mut().enumerate() {
+        let raw = std::mem::take(&mut call.arguments);
+        match planner.consider(index, call, raw) {
             Ok(call) => admitted.push(call),
-            Err(call) => {
-                if let (Some(events), Some(error)) = (&events, &call.settled.error) {
-                    if let Some(notice) = call.settled.approval() {
-                        events.approval_required(index, &call.call, notice);
-                    }
-                    events.settled(index, &call.call, error.code.status(), call.settled.ended.elapsed());
+            Err(refusal) => {
+                if let Some(events) = &events {
+                    refusal.tell(call, events);
                 }
-                refused.push(*call);
+                refused.push(*refusal);
             }
         }
     }
@@ -118,7 +115,7 @@ pub(super) fn plan(
         turn,
         loaded,
     };
-    let running = Arc::new(RunningBatch::new(engine, shared, admitted));
+    let running = Arc::new(RunningBatch::new(engine, shared, calls, admitted));
     let asked = if asked.is_empty() { None } else { Some(hand_out(engine, &running, asked)) };
     Plan { batch_id, running, refused, asked, _reservation: reservation }
 }
@@ -170,6 +167,17 @@ pub(super) struct Passed {
     pub(super) ask: Option<AskReason>,
 }
 
+// === impl Refused ===
+
+impl Refused {
+    fn tell(&self, call: &ToolCall, events: &EventSender) {
+        if let Some(notice) = self.settled.approval() {
+            events.approval_required(self.index, call, notice);
+        }
+        events.settled(self.index, call, self.settled.status, self.settled.ended.elapsed());
+    }
+}
+
 // === impl Planner ===
 
 impl<'a> Planner<'a> {
@@ -199,9 +207,8 @@ impl<'a> Planner<'a> {
     }
 
     #[inline]
-    fn consider(&mut self, index: usize, mut call: ToolCall) -> Result<Admitted, Box<Refused>> {
+    fn consider(&mut self, index: usize, call: &ToolCall, raw: RawArguments) -> Result<Admitted, Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
-        let raw = std::mem::take(&mut call.arguments);
         match self.check(index, &call.name, raw, route, renamed) {
             Ok(passed) => {
                 if let Some(reason) = passed.ask {
@@ -210,24 +217,13 @@ impl<'a> Planner<'a> {
                 let Passed { route, arguments, repairs, source, deadline, is_ordered, .. } = passed;
                 self.room -= 1;
                 let entry = Entry::default();
-                Ok(Admitted {
-                    index,
-                    call,
-                    arguments,
-                    repairs,
-                    source,
-                    deadline,
-                    route,
-                    is_ordered,
-                    entry,
-                    waiting: None,
-                })
+                Ok(Admitted { index, arguments, repairs, source, deadline, route, is_ordered, entry, waiting: None })
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
-                audit::refused(&refusal, &call, &self.caller.context);
+                audit::refused(&refusal, call, &self.caller.context);
                 let settled = Settled::error(refusal.error, Executed::No, self.clock.now());
-                Err(Box::new(Refused { index, call, route, settled }))
+                Err(Box::new(Refused { index, route, settled }))
             }
         }
     }

@@ -150,8 +150,8 @@ impl<'a> Runner<'a> {
         if let Some(events) = &batch.events {
             let admitted = &batch.admitted[place];
             match &admitted.waiting {
-                None => events.started(admitted.index, &admitted.call),
-                Some(waiting) => events.approval_required(admitted.index, &admitted.call, &waiting.notice()),
+                None => events.started(admitted.index, batch.call(place)),
+                Some(waiting) => events.approval_required(admitted.index, batch.call(place), &waiting.notice()),
             }
         }
         let tool = batch.tool(place);
@@ -265,7 +265,7 @@ impl<'a> Runner<'a> {
         }
         for call_id in self.batch.control.take_cancelled_calls() {
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
-            self.abandon(|batch, place| batch.admitted[place].call.call_id == call_id, |_, _| error.clone());
+            self.abandon(|batch, place| batch.call(place).call_id == call_id, |_, _| error.clone());
         }
     }
 
@@ -332,8 +332,8 @@ impl<'a> Runner<'a> {
             return;
         }
         if let Some(events) = &self.batch.events {
-            let admitted = &self.batch.admitted[place];
-            events.settled(admitted.index, &admitted.call, settled.status, settled.ended.elapsed());
+            let index = self.batch.admitted[place].index;
+            events.settled(index, self.batch.call(place), settled.status, settled.ended.elapsed());
         }
         self.slots[place] = Some(settled);
         self.open -= 1;

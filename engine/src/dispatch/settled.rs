@@ -258,7 +258,7 @@ fn check_output(result: &ToolExecutionResult, tool: &PreparedTool) -> Result<(),
 
 fn shorten_result(result: &mut ToolExecutionResult, batch: &RunningBatch, place: usize) -> Shortened {
     let limit = TextLimit::new(batch.tool(place).max_result_chars, batch.engine.limits.max_result_text_bytes);
-    let call_id = batch.admitted[place].call.call_id.as_str();
+    let call_id = batch.call(place).call_id.as_str();
     let notice = |whole: &str, reference: Option<&str>| text::left_out(batch.context.locale, whole, reference);
     shorten(result, call_id, limit, |whole| batch.engine.kept.keep(whole), notice)
 }
