@@ -59,7 +59,6 @@ pub(crate) enum Gate {
 /// What the gates found out about a call that they let pass.
 pub(crate) struct Admission {
     pub(crate) arguments: Arguments,
-    pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where the tool needs it.
     pub(crate) source: Option<Box<Source>>,
     /// Why a person has to agree first, if so.
@@ -80,7 +79,7 @@ pub(crate) fn may_find(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
     effect::may_list(tool, caller)
 }
 
-/// Whether the call may run, and with which arguments.
+/// Whether the call may run, and with which arguments. What had to be mended in them is added to `repairs`.
 #[inline]
 pub(crate) fn admit(
     tool: &Arc<PreparedTool>,
@@ -88,12 +87,13 @@ pub(crate) fn admit(
     caller: &Caller<'_>,
     policy: &CallPolicy,
     limits: &Limits,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Admission, Refusal> {
     before_arguments(tool, caller)?;
-    let (arguments, repairs) = arguments::check(tool, raw, policy, limits)?;
-    let (arguments, source) = source_message::check(tool, arguments, caller)?;
+    let mut arguments = arguments::check(tool, raw, policy, limits, repairs)?;
+    let source = source_message::check(tool, &mut arguments, caller)?;
     let ask = effect::check(tool, caller)?;
-    Ok(Admission { arguments, repairs, source, ask })
+    Ok(Admission { arguments, source, ask })
 }
 
 #[inline]

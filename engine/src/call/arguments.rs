@@ -96,16 +96,15 @@ impl Arguments {
         Self { text, value: (!is_empty).then(|| Arc::new(value)) }
     }
 
-    /// The arguments without one key, and its value. Nothing else changes, digit for digit.
-    pub(crate) fn without(self, key: &str) -> (Self, Option<Value>) {
+    /// Takes out one key, and gives its value. Nothing else changes, digit for digit.
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Value> {
         let mut edits = Edits::default();
         edits.add(&[key], Change::Remove);
-        let Some(text) = self.value().get(key).and_then(|_| edits.apply(self.text.as_str())) else {
-            return (self, None);
-        };
-        let mut value = self.value.map_or_else(Value::default, Arc::unwrap_or_clone);
+        let text = self.value().get(key).and_then(|_| edits.apply(self.text.as_str()))?;
+        let mut value = self.value.take().map_or_else(Value::default, Arc::unwrap_or_clone);
         let taken = value.as_object_mut().and_then(|object| object.shift_remove(key));
-        (Self::new(JsonText::trusted(text.into()), value), taken)
+        *self = Self::new(JsonText::trusted(text.into()), value);
+        taken
     }
 
     /// Reads the text into a Rust type.

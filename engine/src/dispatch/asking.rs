@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::RunningBatch;
 use super::clock::FAR;
 use super::plan::{Passed, Planner, Refused};
-use super::running::{Admitted, Entry};
+use super::running::Admitted;
 use super::settled::Settled;
 use crate::approval::{ApprovalId, ApprovalNotice, ApprovalRequest, Waiting};
 use crate::call::ToolCall;
@@ -50,13 +50,10 @@ impl Planner<'_> {
             return Err(self.refused(index, route, Gate::Effect.refuse(full)));
         }
         self.asked.push(request.id.clone());
-        let Passed { route, arguments, repairs, source, is_ordered, .. } = passed;
         if waiting.is_some() {
             self.room -= 1;
             // The tool's own time begins when somebody has agreed.
-            let deadline = self.while_asking();
-            let entry = Entry::default();
-            return Ok(Admitted { index, arguments, repairs, source, deadline, route, is_ordered, entry, waiting });
+            return Ok(Passed { deadline: self.while_asking(), ..passed }.admitted(index, waiting));
         }
         let error = text::approval_required(locale, &self.table.routes[route].tool.spec, reason);
         let mut refused = self.refused(index, route, Gate::Effect.refuse(error));

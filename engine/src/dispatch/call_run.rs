@@ -29,6 +29,8 @@ pub(super) struct CallRun {
     stage: Stage,
     /// Of the tool and of its provider.
     permits: TakenPermits,
+    /// Whether it counts as in flight at its provider; what waits for a person does not.
+    is_counted: bool,
     entered: Option<Moment>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
@@ -58,16 +60,18 @@ impl CallRun {
     #[inline]
     pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Self {
         let tool = batch.tool(place);
+        let waits = batch.admitted[place].waiting.is_some();
         let mut run = Self {
             batch: Arc::clone(batch),
             place,
             stage: Stage::Ready,
             permits: [None, None],
+            is_counted: !waits,
             entered: None,
             probe: None,
             track: None,
         };
-        if batch.admitted[place].waiting.is_some() {
+        if waits {
             run.stage = Stage::Asking(asking::wait(Arc::clone(batch), place).boxed());
         } else if tool.permits.is_some() || tool.handle.permits.is_some() {
             run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
@@ -76,6 +80,7 @@ impl CallRun {
     }
 
     /// Polls the call for the first time, for whoever knows what time it is.
+    #[inline]
     pub(super) fn poll_first(&mut self, now: Moment, cx: &mut Context<'_>) -> Poll<Settled> {
         match self.stage {
             Stage::Ready => match self.enter(now, cx) {
@@ -206,6 +211,7 @@ impl CallRun {
     }
 
     /// The body gave something back, or panicked.
+    #[inline]
     fn ended(&mut self, returned: Result<Returned, Panicked>) -> Settled {
         let now = self.batch.clock.now();
         let entered = self.entered.unwrap_or(now);
@@ -221,17 +227,37 @@ impl CallRun {
         }
     }
 
+    #[inline]
     fn finish(&mut self, settled: Settled) -> Poll<Settled> {
         self.drop_body();
         Poll::Ready(settled)
     }
 
-    /// A body whose drop panics has still settled; the panic stays here.
-    fn drop_body(&mut self) {
-        match std::mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Ready | Stage::Done => {}
-            stage => drop(isolate::catch(move || drop(stage))),
+    /// Gives back what the call holds, once.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        self.drop_body();
+        if std::mem::take(&mut self.is_counted) {
+            self.batch.leave(self.place, &mut self.permits);
         }
+    }
+
+    pub(super) fn batch(&self) -> &Arc<RunningBatch> {
+        &self.batch
+    }
+
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// A body whose drop panics has still settled; the panic stays here.
+    #[inline]
+    fn drop_body(&mut self) {
+        if !matches!(self.stage, Stage::Ready | Stage::Done) {
+            let stage = std::mem::replace(&mut self.stage, Stage::Done);
+            isolate::catch(move || drop(stage)).ok();
+        }
+        self.stage = Stage::Done;
     }
 }
 
@@ -278,9 +304,6 @@ impl Future for CallRun {
 
 impl Drop for CallRun {
     fn drop(&mut self) {
-        self.drop_body();
-        if self.batch.admitted[self.place].waiting.is_none() {
-            self.batch.leave(self.place, std::mem::take(&mut self.permits));
-        }
+        self.leave();
     }
 }

@@ -9,7 +9,7 @@ use super::deadline::Deadline;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender, audit};
-use crate::approval::{ApprovalId, Asked};
+use crate::approval::{ApprovalId, Asked, Waiting};
 use crate::call::{Arguments, BatchId, CallPolicy, RawArguments, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Admission, AskReason, Caller, Charging, Gate, Refusal, Source, UsageGate};
@@ -82,14 +82,11 @@ pub(super) fn plan(
     let mut refused = Vec::new();
     for (index, call) in calls.iter_mut().enumerate() {
         let raw = std::mem::take(&mut call.arguments);
-        match planner.consider(index, call, raw) {
-            Ok(call) => admitted.push(call),
-            Err(refusal) => {
-                if let Some(events) = &events {
-                    refusal.tell(call, events);
-                }
-                refused.push(*refusal);
+        if let Err(refusal) = planner.consider(index, call, raw, &mut admitted) {
+            if let Some(events) = &events {
+                refusal.tell(call, events);
             }
+            refused.push(*refusal);
         }
     }
     taint(engine, session.as_deref(), &planner, &admitted);
@@ -161,7 +158,7 @@ pub(super) struct Passed {
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
     pub(super) source: Option<Box<Source>>,
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
     pub(super) is_ordered: bool,
     /// Why a person has to be asked, if so.
     pub(super) ask: Option<AskReason>,
@@ -175,6 +172,17 @@ impl Refused {
             events.approval_required(self.index, call, notice);
         }
         events.settled(self.index, call, self.settled.status, self.settled.ended.elapsed());
+    }
+}
+
+// === impl Passed ===
+
+impl Passed {
+    #[inline]
+    pub(super) fn admitted(self, index: usize, waiting: Option<Arc<Waiting>>) -> Admitted {
+        let Self { route, arguments, repairs, source, deadline, is_ordered, .. } = self;
+        let entry = Entry::default();
+        Admitted { index, arguments, repairs, source, deadline, route, is_ordered, entry, waiting }
     }
 }
 
@@ -206,18 +214,24 @@ impl<'a> Planner<'a> {
         }
     }
 
-    #[inline]
-    fn consider(&mut self, index: usize, call: &ToolCall, raw: RawArguments) -> Result<Admitted, Box<Refused>> {
+    /// Adds the call to those that may run, or says why it may not.
+    fn consider(
+        &mut self,
+        index: usize,
+        call: &ToolCall,
+        raw: RawArguments,
+        admitted: &mut Vec<Admitted>,
+    ) -> Result<(), Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
         match self.check(index, &call.name, raw, route, renamed) {
             Ok(passed) => {
                 if let Some(reason) = passed.ask {
-                    return self.ask(index, call, passed, reason);
+                    admitted.push(self.ask(index, call, passed, reason)?);
+                    return Ok(());
                 }
-                let Passed { route, arguments, repairs, source, deadline, is_ordered, .. } = passed;
                 self.room -= 1;
-                let entry = Entry::default();
-                Ok(Admitted { index, arguments, repairs, source, deadline, route, is_ordered, entry, waiting: None })
+                admitted.push(passed.admitted(index, None));
+                Ok(())
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
@@ -276,16 +290,14 @@ impl<'a> Planner<'a> {
             return Err(self.unknown(name));
         };
         let tool = &self.table.routes[route].tool;
-        let admission = gate::admit(tool, raw, &self.caller, &self.policy, &self.engine.limits)?;
-        let Admission { arguments, mut repairs, source, ask } = admission;
+        let mut repairs = Vec::from_iter(renamed);
+        let admission = gate::admit(tool, raw, &self.caller, &self.policy, &self.engine.limits, &mut repairs)?;
+        let Admission { arguments, source, ask } = admission;
         let given = source.as_ref().map_or(arguments.text(), |source| source.arguments.as_str());
         if self.batch.approved.as_ref().is_some_and(|approved| given != approved.arguments.as_str()) {
             return Err(Gate::Arguments.refuse(text::approved_arguments(locale)));
         }
         let ask = ask.filter(|reason| self.must_ask(tool, *reason));
-        if let Some(renamed) = renamed {
-            repairs.insert(0, renamed);
-        }
         if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

@@ -15,7 +15,7 @@ use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
-use super::delivery::Delivery;
+use super::delivery::{CallTask, Delivery};
 use super::ordered::Ordered;
 use super::running::Admitted;
 use super::settled::Settled;
@@ -167,17 +167,19 @@ impl<'a> Runner<'a> {
 
     fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {
         self.batch.outbox.expect_one();
-        let delivery = Delivery::of(self.batch, place);
         let task = match (blocking, run.is_queued()) {
-            (false, _) => tokio::spawn(async move { delivery.deliver(run.await) }),
-            (true, false) => delivery.spawn_blocking(run),
+            (false, _) => tokio::spawn(CallTask::new(run)),
+            (true, false) => Delivery::of(self.batch, place).spawn_blocking(run),
             // Waiting for a permit takes no thread from other tools.
-            (true, true) => tokio::spawn(async move {
-                match run.admitted().await {
-                    Ok(run) => drop(delivery.spawn_blocking(run)),
-                    Err(settled) => delivery.deliver(settled),
-                }
-            }),
+            (true, true) => {
+                let delivery = Delivery::of(self.batch, place);
+                tokio::spawn(async move {
+                    match run.admitted().await {
+                        Ok(run) => drop(delivery.spawn_blocking(run)),
+                        Err(settled) => delivery.deliver(settled),
+                    }
+                })
+            }
         };
         self.tasks.push((place, task));
     }
@@ -327,6 +329,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The first end of a call is its end; whatever comes later is dropped.
+    #[inline]
     fn settle(&mut self, place: usize, settled: Settled) {
         if self.slots[place].is_some() {
             return;

@@ -194,9 +194,10 @@ impl RunningBatch {
     }
 
     /// The call at `place` is over: what it holds is given back, unless its provider holds it on.
-    pub(super) fn leave(&self, place: usize, permits: TakenPermits) {
-        if let Some(permits) = self.holds.leave(place, permits) {
-            drop(permits);
+    #[inline]
+    pub(super) fn leave(&self, place: usize, permits: &mut TakenPermits) {
+        if self.holds.leave(place, permits) {
+            *permits = [None, None];
             self.tool(place).handle.leave();
         }
     }

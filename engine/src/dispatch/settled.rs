@@ -68,6 +68,7 @@ impl Settled {
     }
 
     /// The call at `place` of the batch, whose tool gave something back.
+    #[inline]
     pub(super) fn returned(
         returned: Returned,
         entered: Moment,
@@ -141,6 +142,7 @@ impl Settled {
         Self { failure, ..Self::error(error, executed, ended) }
     }
 
+    #[inline]
     fn ran(result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
         let limits = &batch.engine.limits;
         let most_chars = batch.tool(place).max_result_chars;
@@ -151,6 +153,7 @@ impl Settled {
         Self::looked_into(result, ended, batch, place)
     }
 
+    #[inline]
     fn succeeded(result: Box<ToolExecutionResult>, truncated: bool, notes: Option<Box<Notes>>, ended: Moment) -> Self {
         Self {
             status: CallStatus::Ok,

@@ -12,13 +12,14 @@ pub(super) fn check(
     raw: RawArguments,
     policy: &CallPolicy,
     limits: &Limits,
-) -> Result<(Arguments, Vec<Repair>), Refusal> {
+    repairs: &mut Vec<Repair>,
+) -> Result<Arguments, Refusal> {
     match raw {
         // There is nothing to read, and whether the schema admits that is known.
         RawArguments::Text(text) if *text == *Arguments::NO_KEYS && tool.schema.admits_none() => {
-            Ok((Arguments::without_keys(text), Vec::new()))
+            Ok(Arguments::without_keys(text))
         }
-        raw => read(tool, raw, policy, limits).map_err(|error| Gate::Arguments.refuse(error)),
+        raw => read(tool, raw, policy, limits, repairs).map_err(|error| Gate::Arguments.refuse(error)),
     }
 }
 
@@ -28,11 +29,11 @@ fn read(
     raw: RawArguments,
     policy: &CallPolicy,
     limits: &Limits,
-) -> Result<(Arguments, Vec<Repair>), CallError> {
-    let (arguments, mut repairs) = read_arguments(raw, policy.profile, limits)?;
+    repairs: &mut Vec<Repair>,
+) -> Result<Arguments, CallError> {
+    let (arguments, mended) = read_arguments(raw, policy.profile, limits)?;
+    repairs.extend(mended);
     let (arguments, coerced) = tool.schema.admit(arguments, policy, limits)?;
-    if !coerced.is_empty() {
-        repairs.extend(coerced);
-    }
-    Ok((arguments, repairs))
+    repairs.extend(coerced);
+    Ok(arguments)
 }

@@ -31,6 +31,7 @@ pub(super) struct HandedOver {
 // === impl Buckets ===
 
 impl Buckets {
+    #[inline]
     pub(super) fn record(&self, writer: Writer, nanoseconds: u64) {
         let bucket = &self.buckets[place(nanoseconds)];
         bucket.count.add(writer, 1);
