@@ -7,7 +7,6 @@
 mod approvals;
 mod buckets;
 mod labels;
-mod shards;
 mod tool;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +19,10 @@ use metrics::{
 use crate::gate::Gate;
 use crate::result::ErrorCode;
 
+use crate::shards::Sharded;
 pub(crate) use approvals::{publish_approvals, record_decision};
 use buckets::{Buckets, HandedOver};
 pub(crate) use labels::ToolLabels;
-use shards::Sharded;
 pub(crate) use tool::{CallTimes, ToolMetrics};
 
 /// Bucket bounds for all latencies, in seconds: 10 µs to 5 min.
