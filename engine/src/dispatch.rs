@@ -57,7 +57,7 @@ pub(crate) async fn dispatch(
     events: Option<EventSender>,
 ) -> BatchOutcome {
     let started = Instant::now();
-    let _drain = engine.tracker.token();
+    let _open = engine.open_batch();
     let session = match &batch.session {
         Some(key) => Some(engine.sessions.open(key, started).await),
         None => None,

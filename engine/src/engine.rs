@@ -22,6 +22,7 @@ use crate::reads::CachedReads;
 use crate::registry::RoutingTable;
 use crate::result::KeptResults;
 use crate::session::{Sessions, Stores};
+use crate::shards::Visitors;
 use crate::usage::Usage;
 
 /// The data plane: published by the actors, read by batches.
@@ -43,8 +44,10 @@ pub(crate) struct Engine {
     pub(crate) batches: BatchesInFlight,
     /// Results that were cut, whole.
     pub(crate) kept: KeptResults,
-    /// Counts everything that has to end before the engine has: batches, and the tasks of providers that drain.
+    /// Counts tasks that have to end before the engine has, such as those of providers that drain.
     pub(crate) tracker: TaskTracker,
+    /// Counts the batches that have to end before the engine has.
+    open: Visitors,
     /// Ends what still drains when the engine closes.
     pub(crate) shutdown: CancellationToken,
     calls_in_flight: AtomicUsize,
@@ -55,8 +58,8 @@ pub(crate) struct Engine {
 
 /// Room for calls, given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Reservation {
-    engine: Arc<Engine>,
+pub(crate) struct Reservation<'a> {
+    engine: &'a Engine,
     calls: usize,
 }
 
@@ -81,6 +84,7 @@ impl Engine {
             limits,
             batches: BatchesInFlight::default(),
             tracker: TaskTracker::new(),
+            open: Visitors::default(),
             shutdown: CancellationToken::new(),
             calls_in_flight: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
@@ -99,21 +103,48 @@ impl Engine {
     }
 
     /// Room for up to `wanted` calls, fewer when the engine is nearly full.
-    pub(crate) fn reserve(self: &Arc<Self>, wanted: usize) -> Reservation {
+    pub(crate) fn reserve(&self, wanted: usize) -> Reservation<'_> {
         let before = self.calls_in_flight.fetch_add(wanted, Ordering::Relaxed);
         let calls = wanted.min(self.limits.max_in_flight.saturating_sub(before));
-        self.calls_in_flight.fetch_sub(wanted - calls, Ordering::Relaxed);
-        Reservation { engine: Arc::clone(self), calls }
+        if calls < wanted {
+            self.calls_in_flight.fetch_sub(wanted - calls, Ordering::Relaxed);
+        }
+        Reservation { engine: self, calls }
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
+        self.closing.load(Ordering::SeqCst)
     }
 
     /// From now on no call is admitted.
     pub(crate) fn begin_closing(&self) {
-        self.closing.store(true, Ordering::Release);
+        self.closing.store(true, Ordering::SeqCst);
+        self.tracker.close();
         self.closes.cancel();
+    }
+}
+
+/// A batch that has to end before the engine has.
+#[derive(Debug)]
+pub(crate) struct OpenBatch<'a>(&'a Engine);
+
+impl Engine {
+    /// Counts a batch in until this is dropped.
+    pub(crate) fn open_batch(&self) -> OpenBatch<'_> {
+        self.open.enter();
+        OpenBatch(self)
+    }
+
+    /// Waits until no task and no batch is left. Call it when it closes.
+    pub(crate) async fn idle(&self) {
+        self.tracker.wait().await;
+        self.open.idle().await;
+    }
+}
+
+impl Drop for OpenBatch<'_> {
+    fn drop(&mut self) {
+        self.0.open.leave(|| self.0.is_closing());
     }
 }
 
@@ -125,13 +156,13 @@ impl fmt::Debug for Engine {
 
 // === impl Reservation ===
 
-impl Reservation {
+impl Reservation<'_> {
     pub(crate) fn calls(&self) -> usize {
         self.calls
     }
 }
 
-impl Drop for Reservation {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.engine.calls_in_flight.fetch_sub(self.calls, Ordering::Relaxed);
     }

@@ -1,5 +1,6 @@
 //! Keeping a panic where it happens.
 
+use std::fmt;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,6 +29,12 @@ pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 impl<T> Isolated<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(Some(value))
+    }
+}
+
+impl<T> fmt::Debug for Isolated<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Isolated")
     }
 }
 

@@ -92,7 +92,7 @@ pub use policy::{
 };
 pub use provider::{
     Backoff, Breaker, GuideRule, HostCaller, HostPort, HostRequest, InvokeResult, NoHost, ProviderConnector,
-    ProviderEvent, ProviderKind, ProviderSettings, Reason, Remarks, ToolProvider,
+    ProviderEvent, ProviderKind, ProviderSettings, Reason, Remarks, ToolHandler, ToolProvider,
 };
 pub use registry::{
     CachedRead, Invoke, ListedTool, ProviderState, ProviderStatus, RegistryError, RejectedTool, ToolQuery,

@@ -19,6 +19,9 @@ pub use settings::{Backoff, Breaker, GuideRule, ProviderSettings};
 /// What a call comes to: the tool's own result, or the failure of its provider.
 pub type InvokeResult = Result<ToolExecutionResult, ToolFailure>;
 
+/// Runs one call of a tool of this process, as [`ToolProvider::invoke`] does.
+pub type ToolHandler = Arc<dyn Fn(ToolInvocation, CallContext) -> BoxFuture<'static, InvokeResult> + Send + Sync>;
+
 /// A source of tools (seed 001, section 3.5). One value is one incarnation: a connection, a process, a set of handlers.
 pub trait ToolProvider: Send + Sync + 'static {
     /// Name of the provider, unique in its registry.
@@ -36,6 +39,14 @@ pub trait ToolProvider: Send + Sync + 'static {
     /// Dropping the future is the call's cancellation: the provider passes it on to where the tool runs. Panics are
     /// caught and cost only this call.
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult>;
+
+    /// What runs the calls of one tool without anything of the provider itself; asked when the tool is listed. Calls of a tool
+    /// that has a handler go straight to it, past [`ToolProvider::invoke`]: workers that run calls of one provider at the
+    /// same time then need not count its references in one place. The default has none.
+    fn handler(&self, tool: &ToolSpec) -> Option<ToolHandler> {
+        let _ = tool;
+        None
+    }
 
     /// Gives everything back: connections, processes, tasks. Called once, after the last call has ended.
     fn close(&self) -> BoxFuture<'_, ()> {

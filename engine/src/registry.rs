@@ -311,13 +311,12 @@ impl ToolRegistry {
     pub async fn close(&self, grace: Duration) {
         self.engine.begin_closing();
         self.engine.approvals.withdraw_waiting();
-        self.engine.tracker.close();
-        drop(tokio::time::timeout(grace, self.engine.tracker.wait()).await);
+        drop(tokio::time::timeout(grace, self.engine.idle()).await);
         self.engine.batches.cancel_all();
         self.engine.shutdown.cancel();
         self.actor.close().await;
         // A batch that its caller holds and does not poll cannot end.
-        drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.tracker.wait()).await);
+        drop(tokio::time::timeout(self.engine.limits.control_timeout, self.engine.idle()).await);
         drop(tokio::time::timeout(self.engine.limits.control_timeout, session::flush(&self.engine)).await);
         drop(tokio::time::timeout(self.engine.limits.control_timeout, approval::flush(&self.engine)).await);
     }

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tokio::sync::Notify;
+
 /// Shards that one thread has to itself for as long as it lives.
 const OWNED: usize = 8;
 
@@ -31,6 +33,19 @@ pub(crate) struct Writer {
 /// the counting.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(AtomicU64);
+
+/// Counts who has come and not left yet. Each worker counts in a place of its own, both ways up.
+#[derive(Debug, Default)]
+pub(crate) struct Visitors {
+    passages: Sharded<Passages>,
+    left: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Passages {
+    came: AtomicU64,
+    left: AtomicU64,
+}
 
 /// The shards that threads own, a bit each.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -77,6 +92,47 @@ impl<T> Copies<T> {
     #[inline]
     pub(crate) fn mine(&self, make: impl FnOnce() -> T) -> &T {
         self.0[my_place()].get_or_init(make)
+    }
+}
+
+// === impl Visitors ===
+
+impl Visitors {
+    /// Look after this whether the door is still open: then [`Visitors::idle`] cannot miss anybody.
+    #[inline]
+    pub(crate) fn enter(&self) {
+        self.passages.mine().0.came.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts one out, who looks only then whether the door has been closed, so that somebody may wait.
+    #[inline]
+    pub(crate) fn leave(&self, is_awaited: impl FnOnce() -> bool) {
+        self.passages.mine().0.left.fetch_add(1, Ordering::SeqCst);
+        if is_awaited() {
+            self.left.notify_waiters();
+        }
+    }
+
+    /// Whoever left is counted before whoever came, so that nobody is missed: where both are as many, there was a moment in
+    /// between with nobody.
+    pub(crate) fn count(&self) -> usize {
+        let sum = |count: fn(&Passages) -> &AtomicU64| {
+            self.passages.all().fold(0, |sum: u64, one| sum.wrapping_add(count(one).load(Ordering::SeqCst)))
+        };
+        let left = sum(|passages| &passages.left);
+        let came = sum(|passages| &passages.came);
+        usize::try_from(came.wrapping_sub(left)).unwrap_or(usize::MAX)
+    }
+
+    /// Waits until everybody has left. Close the door before.
+    pub(crate) async fn idle(&self) {
+        loop {
+            let left = self.left.notified();
+            if self.count() == 0 {
+                return;
+            }
+            left.await;
+        }
     }
 }
 

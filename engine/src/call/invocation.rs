@@ -61,11 +61,6 @@ impl ToolInvocation {
         self.batch.tool(self.index).is_repeatable
     }
 
-    /// The place of the tool in its provider's listing.
-    pub(crate) fn listed_at(&self) -> usize {
-        self.batch.tool(self.index).listed_at
-    }
-
     /// The tool's name within its provider.
     pub fn tool_name(&self) -> &str {
         &self.spec().name
@@ -173,7 +168,7 @@ impl CallContext {
 
     /// The bot backend behind the engine, or whoever stands for it in this batch.
     pub fn host(&self) -> &Arc<dyn HostPort> {
-        &self.batch.host
+        self.batch.host()
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn run_approved(
         None => None,
     };
     if let Some((outer, place)) = &outer {
-        batch.host = Some(Arc::clone(&outer.host));
+        batch.host = Some(Arc::clone(outer.host()));
         batch.native_results = outer.native_results;
         batch.deadline = Some(outer.deadline(*place).saturating_duration_since(started));
     }

@@ -38,10 +38,9 @@ impl Body {
         else {
             return Err(not_sent(text::cancelled(locale, ErrorCode::CancelledCall)));
         };
-        let invoker = Arc::clone(&handle.invoker);
         let invocation = ToolInvocation::new(Arc::clone(&batch), place).with_arguments(arguments);
         let context = CallContext::new(Arc::clone(&batch), place);
-        let returned = match isolate::catch(move || invoker.invoke(invocation, context)) {
+        let returned = match isolate::catch(|| batch.tool(place).invoke(invocation, context)) {
             Ok(future) => Self(Some(future)).await_end().await,
             Err(panicked) => Err(panicked),
         };

@@ -172,16 +172,17 @@ impl CallRun {
         self.invoke(cx)
     }
 
-    /// Calls the provider and polls what it gives, with one guard against panics around both.
+    /// Calls the tool and polls what it gives, with one guard against panics around both.
     fn invoke(&mut self, cx: &mut Context<'_>) -> Option<Settled> {
-        let invoker = Arc::clone(&self.batch.tool(self.place).handle.invoker);
+        let batch = &self.batch;
         let invocation = ToolInvocation::new(Arc::clone(&self.batch), self.place);
         let context = CallContext::new(Arc::clone(&self.batch), self.place);
         // Outside of the guard: a body whose poll panicked is not dropped while that panic unwinds, and a result stands
         // whatever its body's drop does.
         let (mut body, mut returned) = (None, None);
         let guarded = isolate::catch(|| {
-            let entered: &mut BoxFuture<'static, InvokeResult> = body.insert(invoker.invoke(invocation, context));
+            let entered: &mut BoxFuture<'static, InvokeResult> =
+                body.insert(batch.tool(self.place).invoke(invocation, context));
             match entered.as_mut().poll(cx) {
                 // Boxed at once: a result is large, and goes through many hands.
                 Poll::Ready(Ok(result)) => returned = Some(Ok(Box::new(result))),

@@ -20,7 +20,7 @@ use crate::session::Session;
 use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
-pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>) -> BatchOutcome {
+pub(super) fn collect(engine: &Engine, plan: Plan<'_>, settled: Vec<Option<Settled>>) -> BatchOutcome {
     let Plan { batch_id, mut running, refused, asked, _reservation } = plan;
     // As a rule no tool holds on to its batch, so that its calls can be taken apart; else they are copied.
     let (calls, admitted) = match Arc::get_mut(&mut running) {

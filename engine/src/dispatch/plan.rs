@@ -23,14 +23,14 @@ use crate::text;
 const MAX_PROPOSALS: usize = 8;
 
 /// A batch, planned.
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
     pub(super) batch_id: BatchId,
     pub(super) running: Arc<RunningBatch>,
     pub(super) refused: Vec<Refused>,
     /// What a person has to agree to, if anything.
     pub(super) asked: Option<Asked>,
     /// Keeps the engine's count of calls until the batch is collected.
-    pub(super) _reservation: Reservation,
+    pub(super) _reservation: Reservation<'a>,
 }
 
 /// A call that settled before it ran.
@@ -65,7 +65,7 @@ pub(super) fn plan(
     control: Arc<BatchControl>,
     events: Option<EventSender>,
     started: Instant,
-) -> Plan {
+) -> Plan<'_> {
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
     let mut calls = std::mem::take(&mut batch.calls);

@@ -24,7 +24,8 @@ use crate::session::{LoadedSet, Session, SessionView, Turn};
 pub(crate) struct RunningBatch {
     pub(crate) engine: Arc<Engine>,
     pub(crate) context: Arc<ToolExecutionContext>,
-    pub(crate) host: Arc<dyn HostPort>,
+    /// Whom the providers may ask, where it is not the engine's own bot backend.
+    host: Option<Arc<dyn HostPort>>,
     pub(crate) native_results: bool,
     /// As it was when the batch started.
     pub(crate) policy: Arc<Policy>,
@@ -101,7 +102,7 @@ impl RunningBatch {
         let Shared { session, turn, loaded, .. } = shared;
         Self {
             engine: Arc::clone(engine),
-            host: host.unwrap_or_else(|| Arc::clone(&engine.host)),
+            host,
             native_results,
             policy,
             session,
@@ -121,6 +122,11 @@ impl RunningBatch {
             holds: Holds::default(),
             relay: OnceLock::new(),
         }
+    }
+
+    /// Whom the providers may ask.
+    pub(crate) fn host(&self) -> &Arc<dyn HostPort> {
+        self.host.as_ref().unwrap_or(&self.engine.host)
     }
 
     /// Takes the calls out of a batch that nobody else holds any more.

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::FunctionTool;
 use crate::call::{CallContext, ToolInvocation};
-use crate::provider::{InvokeResult, ProviderKind, ToolProvider};
+use crate::provider::{InvokeResult, ProviderKind, ToolHandler, ToolProvider};
 use crate::result::{ErrorCode, ToolFailure};
 use crate::tool::ToolSpec;
 
@@ -50,11 +50,8 @@ impl FunctionProvider {
         self.tools.push(tool);
     }
 
-    /// As a rule the tool is where it was listed; else it is looked up by its name.
-    fn tool(&self, invocation: &ToolInvocation) -> Option<&FunctionTool> {
-        let listed = self.tools.get(invocation.listed_at());
-        let is_it = |tool: &&FunctionTool| Arc::ptr_eq(&tool.spec.name, &invocation.spec().name);
-        listed.filter(is_it).or_else(|| self.tools.get(*self.by_name.get(invocation.tool_name())?))
+    fn tool(&self, name: &str) -> Option<&FunctionTool> {
+        self.tools.get(*self.by_name.get(name)?)
     }
 }
 
@@ -73,12 +70,16 @@ impl ToolProvider for FunctionProvider {
     }
 
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
-        match self.tool(&invocation) {
+        match self.tool(invocation.tool_name()) {
             Some(tool) => (tool.handler)(invocation, context),
             None => {
                 let message = format!("there is no handler for `{}`", invocation.tool_name());
                 Box::pin(std::future::ready(Err(ToolFailure::not_sent(ErrorCode::ToolUnknown, message))))
             }
         }
+    }
+
+    fn handler(&self, tool: &ToolSpec) -> Option<ToolHandler> {
+        self.tool(&tool.name).map(|tool| Arc::clone(&tool.handler))
     }
 }

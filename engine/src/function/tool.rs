@@ -3,20 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use serde::Serialize;
 
 use crate::call::{CallContext, ToolInvocation};
 use crate::isolate;
 use crate::json::{JsonText, finite};
-use crate::provider::InvokeResult;
+use crate::provider::{InvokeResult, ToolHandler};
 use crate::result::{ErrorCode, ToolExecutionResult, ToolFailure, result_from_json};
 use crate::tool::{ExecutionClass, ToolDef, ToolParam, ToolSpec};
 
 /// What a handler may fail with: a sentence for the model, or any error.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
-
-pub(super) type Handler = Arc<dyn Fn(ToolInvocation, CallContext) -> BoxFuture<'static, InvokeResult> + Send + Sync>;
 
 /// Makes a description when tools are listed.
 type Describe = Arc<dyn Fn() -> String + Send + Sync>;
@@ -25,7 +22,7 @@ type Describe = Arc<dyn Fn() -> String + Send + Sync>;
 #[derive(Clone)]
 pub struct FunctionTool {
     pub(super) spec: ToolSpec,
-    pub(super) handler: Handler,
+    pub(super) handler: ToolHandler,
     describe: Option<Describe>,
 }
 
@@ -39,7 +36,7 @@ impl FunctionTool {
         Fut: Future<Output = InvokeResult> + Send + 'static,
     {
         let spec = with_default(spec, ExecutionClass::Task);
-        let handler: Handler = Arc::new(move |invocation, context| Box::pin(handler(invocation, context)));
+        let handler: ToolHandler = Arc::new(move |invocation, context| Box::pin(handler(invocation, context)));
         Self { spec, handler, describe: None }
     }
 

@@ -3,10 +3,9 @@
 //! Everything here is read or counted by calls in flight, and changed only by the provider's actor.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +14,7 @@ use crate::call::Locale;
 use crate::isolate::Isolated;
 use crate::provider::{ProviderKind, ToolProvider};
 use crate::result::{CallError, ErrorCode, ToolFailure};
-use crate::shards::Sharded;
+use crate::shards::Visitors;
 use crate::text;
 
 /// One incarnation of a provider, as calls see it.
@@ -27,10 +26,9 @@ pub(crate) struct ProviderHandle {
     pub(crate) ended: CancellationToken,
     pub(crate) permits: Option<Arc<Permits>>,
     breaker: Option<Arc<BreakerState>>,
-    in_flight: InFlight,
+    in_flight: Visitors,
     life: AtomicU8,
     why: Mutex<String>,
-    idle: Notify,
 }
 
 /// How an incarnation stands.
@@ -51,16 +49,6 @@ pub(crate) enum Life {
     Watched = 5,
 }
 
-/// Calls that came and calls that left, counted by each worker in a place of its own. Both only go up.
-#[derive(Default)]
-struct InFlight(Sharded<Passages>);
-
-#[derive(Default)]
-struct Passages {
-    entered: AtomicU64,
-    left: AtomicU64,
-}
-
 // === impl ProviderHandle ===
 
 impl ProviderHandle {
@@ -77,10 +65,9 @@ impl ProviderHandle {
             ended: CancellationToken::new(),
             permits: permits.map(Arc::new),
             breaker,
-            in_flight: InFlight::default(),
+            in_flight: Visitors::default(),
             life: AtomicU8::new(Life::Up as u8),
             why: Mutex::new(String::new()),
-            idle: Notify::new(),
         });
         if let Some(breaker) = &handle.breaker {
             breaker.attach(&handle);
@@ -207,10 +194,7 @@ impl ProviderHandle {
     /// Counts a call out.
     #[inline]
     pub(crate) fn leave(&self) {
-        self.in_flight.leave();
-        if self.life() != Life::Up {
-            self.idle.notify_waiters();
-        }
+        self.in_flight.leave(|| self.life() != Life::Up);
     }
 
     pub(crate) fn in_flight(&self) -> usize {
@@ -228,42 +212,11 @@ impl ProviderHandle {
 
     /// Waits until no call is in flight.
     pub(crate) async fn idle(&self) {
-        loop {
-            let notified = self.idle.notified();
-            if self.in_flight() == 0 {
-                return;
-            }
-            notified.await;
-        }
+        self.in_flight.idle().await;
     }
 
     fn why(&self) -> String {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-// === impl InFlight ===
-
-impl InFlight {
-    #[inline]
-    fn enter(&self) {
-        self.0.mine().0.entered.fetch_add(1, Ordering::SeqCst);
-    }
-
-    #[inline]
-    fn leave(&self) {
-        self.0.mine().0.left.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// Whoever left is counted before whoever came, so that a call is never missed: where both are as many, there was a
-    /// moment in between without any.
-    fn count(&self) -> usize {
-        let sum = |count: fn(&Passages) -> &AtomicU64| {
-            self.0.all().fold(0, |sum: u64, passages| sum.wrapping_add(count(passages).load(Ordering::SeqCst)))
-        };
-        let left = sum(|passages| &passages.left);
-        let entered = sum(|passages| &passages.entered);
-        usize::try_from(entered.wrapping_sub(left)).unwrap_or(usize::MAX)
     }
 }
 

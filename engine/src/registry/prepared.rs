@@ -4,15 +4,17 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{Permits, ProviderHandle};
-use crate::call::Locale;
+use crate::call::{CallContext, Locale, ToolInvocation};
 use crate::discovery::ProviderGuide;
+use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
 use crate::policy::ToolNames;
-use crate::provider::ProviderSettings;
+use crate::provider::{InvokeResult, ProviderSettings, ToolHandler};
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
 use crate::tool::{Effect, ExecutionClass, NameForm, ToolId, ToolSpec, check_source_message, with_source_message};
@@ -38,11 +40,11 @@ pub(crate) struct PreparedTool {
     /// Whether running it twice is the same as once.
     pub(crate) is_repeatable: bool,
     pub(crate) timeout: Duration,
-    /// Its place when its provider listed it, which that may use as a hint.
-    pub(crate) listed_at: usize,
     pub(crate) permits: Option<Arc<Permits>>,
     pub(crate) metrics: ToolMetrics,
     pub(crate) handle: Arc<ProviderHandle>,
+    /// What runs its calls, where that is not its provider.
+    handler: Option<Isolated<ToolHandler>>,
 }
 
 /// Faults of one listing that are told, of each kind.
@@ -95,7 +97,7 @@ pub(crate) fn prepare(
     before: &[Arc<PreparedTool>],
 ) -> Listing {
     let mut listing = Listing::default();
-    for (listed_at, mut spec) in specs.into_iter().enumerate() {
+    for mut spec in specs {
         spec.provider_name = Arc::clone(&handle.name);
         spec.provider_type = handle.kind.as_str().into();
         if !spec.enabled || settings.disabled_tools.iter().any(|name| **name == *spec.name) {
@@ -116,9 +118,8 @@ pub(crate) fn prepare(
                 let output = listing.output_schema(&spec);
                 let schemas = Schemas { arguments, output };
                 let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
-                let new =
-                    || Arc::new(PreparedTool { listed_at, ..build(spec, schemas, handle, settings, limits, labels) });
-                let tool = known.map_or_else(new, Arc::clone);
+                let tool =
+                    known.map_or_else(|| Arc::new(build(spec, schemas, handle, settings, limits, labels)), Arc::clone);
                 listing.tools.push(tool);
             }
         }
@@ -129,6 +130,14 @@ pub(crate) fn prepare(
 // === impl PreparedTool ===
 
 impl PreparedTool {
+    /// Calls the tool. May panic, as whatever others wrote may.
+    pub(crate) fn invoke(&self, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
+        match &self.handler {
+            Some(handler) => handler(invocation, context),
+            None => Arc::clone(&self.handle.invoker).invoke(invocation, context),
+        }
+    }
+
     /// Whether it is one of these.
     pub(crate) fn is_in(&self, names: &ToolNames) -> bool {
         names.contains(&self.handle.name, self.origin.tool_id.as_str(), &self.wanted_name)
@@ -219,12 +228,12 @@ fn build(
         output: schemas.output,
         strict_output: settings.strict_output,
         max_result_chars: spec.max_result_chars.unwrap_or(limits.max_result_chars),
-        listed_at: 0,
         is_repeatable: is_repeatable(&spec, settings),
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),
         permits: spec.max_in_flight.map(permits),
         metrics: ToolMetrics::new(Arc::clone(&handle.name), labels.label(&handle.name, &spec.name)),
+        handler: isolate::catch(|| handle.invoker.handler(&spec)).ok().flatten().map(Isolated::new),
         handle: Arc::clone(handle),
         spec,
     }
