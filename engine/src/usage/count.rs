@@ -43,7 +43,10 @@ impl Count {
             .quota
             .filter(|quota| self.today >= *quota)
             .map(|_| over(LimitKind::Quota, Duration::from_secs(DAY_SECONDS - now.seconds % DAY_SECONDS)));
-        [rate, quota].into_iter().flatten().max_by_key(|over| over.retry_after)
+        match (rate, quota) {
+            (Some(rate), Some(quota)) if rate.retry_after > quota.retry_after => Some(rate),
+            (rate, quota) => quota.or(rate),
+        }
     }
 
     /// Counts a call, right after [`Count::over`] has let it pass.
