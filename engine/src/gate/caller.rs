@@ -65,8 +65,6 @@ impl<'a> Caller<'a> {
     }
 
     pub(crate) fn in_context(context: InContext<'a>, policy: &'a Policy, session: Option<SessionView>) -> Self {
-        let has_scenes = !policy.scenes.is_empty();
-        let rule_of = |scene: &str| policy.scenes.get(scene).filter(|_| !scene.is_empty());
         Self {
             policy,
             session,
@@ -74,11 +72,7 @@ impl<'a> Caller<'a> {
             made_in: None,
             role: policy.role(&context.role),
             denied: policy.denied.iter().filter(|rule| rule.concerns(&context)).collect(),
-            scene_rules: if has_scenes {
-                with_scene_names(&context, |names| names.map(rule_of))
-            } else {
-                Default::default()
-            },
+            scene_rules: scene_rules(policy, &context),
             effects: policy.effects.rules(&context),
             findable: Findable::default(),
             context,
@@ -131,15 +125,19 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Every name by which an operator may mean the place of a conversation: the stream, the chat as its platform has it
-/// (`qq:group:80001`, `qq:private:70002`), the group, the chat id; empty where there is none. A rule holds by whichever of
-/// them it was written.
-fn with_scene_names<T>(context: &ToolExecutionContext, with: impl FnOnce([&str; SCENE_NAMES]) -> T) -> T {
+/// The rules of a scene, by every name by which an operator may mean the place of a conversation: the stream, the chat as its
+/// platform has it (`qq:group:80001`, `qq:private:70002`), the group, the chat id. A rule holds by whichever of them it
+/// was written.
+fn scene_rules<'a>(policy: &'a Policy, context: &ToolExecutionContext) -> [Option<&'a SceneRule>; SCENE_NAMES] {
+    if policy.scenes.is_empty() {
+        return [None; SCENE_NAMES];
+    }
     let of_platform = match of_platform(context) {
         Some((kind, id)) => format!("{}:{kind}:{id}", context.platform),
         None => String::new(),
     };
-    with([&context.stream_id, &of_platform, &context.group_id, &context.chat_id])
+    let names = [context.stream_id.as_str(), &of_platform, &context.group_id, &context.chat_id];
+    names.map(|name| policy.scenes.get(name).filter(|_| !name.is_empty()))
 }
 
 /// Whether an operator means the place of the conversation by this name. Makes no text, since every call asks it.
@@ -169,34 +167,37 @@ fn of_platform(context: &ToolExecutionContext) -> Option<(&'static str, &str)> {
 mod tests {
     use super::*;
 
+    /// Which of these scenes a policy means the caller's place by, in both ways of asking.
+    fn meant<'a>(scenes: &[&'a str], change: fn(&mut ToolExecutionContext)) -> Vec<&'a str> {
+        let mut context = ToolExecutionContext::default();
+        change(&mut context);
+        let has_rule = |scene: &str| {
+            let mut policy = Policy::default();
+            policy.scenes.insert(scene.into(), SceneRule::default());
+            scene_rules(&policy, &context).iter().any(Option::is_some)
+        };
+        let is_meant = |scene: &&&str| {
+            assert_eq!(has_rule(scene), is_scene(&context, scene), "{scene}");
+            has_rule(scene)
+        };
+        scenes.iter().filter(is_meant).copied().collect()
+    }
+
     #[test]
     fn a_scene_has_every_name_that_a_call_gives() {
-        let of = |change: fn(&mut ToolExecutionContext)| {
-            let mut context = ToolExecutionContext::default();
-            change(&mut context);
-            let names = with_scene_names(&context, |names| names.map(str::to_owned));
-            let names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
-            assert!(names.iter().all(|name| is_scene(&context, name)), "{names:?}");
-            let others = [
-                "",
-                ":",
-                "qq:",
-                "qq:group:",
-                "qq:private:",
-                "onebot:group:8000",
-                "onebot:private:80001",
-                "group:80001",
-            ];
-            assert!(others.iter().all(|name| !is_scene(&context, name)), "{names:?}");
-            names
-        };
-        assert!(of(|_| ()).is_empty());
-        let group = of(|context| {
+        let scenes =
+            ["", ":", "stream", "chat", "80001", "qq:private:70002", "onebot:group:80001", "onebot:group:8000"];
+        let more = ["qq:group:", "qq:private:", "group:80001", "onebot:private:80001", "70002", "qq:70002"];
+        let scenes = [&scenes[..], &more].concat();
+        assert!(meant(&scenes, |_| ()).is_empty());
+        let group = meant(&scenes, |context| {
             (context.platform, context.group_id) = ("onebot".to_owned(), "80001".to_owned());
             (context.stream_id, context.chat_id) = ("stream".to_owned(), "chat".to_owned());
         });
-        assert_eq!(group, ["stream", "onebot:group:80001", "80001", "chat"]);
-        let person = of(|context| (context.platform, context.user_id) = ("qq".to_owned(), "qq:70002".to_owned()));
-        assert_eq!(person, ["qq:private:70002"]);
+        assert_eq!(group, ["stream", "chat", "80001", "onebot:group:80001"]);
+        let person = |context: &mut ToolExecutionContext| {
+            (context.platform, context.user_id) = ("qq".to_owned(), "qq:70002".to_owned());
+        };
+        assert_eq!(meant(&scenes, person), ["qq:private:70002"]);
     }
 }

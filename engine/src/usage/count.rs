@@ -92,5 +92,5 @@ impl Count {
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+    time.as_secs().saturating_mul(1000).saturating_add(u64::from(time.subsec_millis()))
 }

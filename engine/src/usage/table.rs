@@ -98,13 +98,10 @@ impl Usage {
         charges: &mut Vec<Charge>,
     ) {
         charges.clear();
-        let limits = policy.usage.iter().enumerate();
-        charges.extend(limits.filter(|(_, limit)| tool.is_in(&limit.tools)).map(|(place, limit)| Charge {
-            key: keys.key(place, limit, tool.usage_keys, context),
-            limit: place,
-            rate: limit.rate,
-            quota: limit.quota,
-        }));
+        for (place, limit) in policy.usage.iter().enumerate().filter(|(_, limit)| tool.is_in(&limit.tools)) {
+            let key = keys.key(place, limit, tool.usage_keys, context);
+            charges.push(Charge { key, limit: place, rate: limit.rate, quota: limit.quota });
+        }
         if charges.len() > 1 {
             charges.sort_unstable_by_key(|charge| (self.place(charge.key), charge.key));
         }
