@@ -29,11 +29,12 @@ pub(crate) use loaded::{is_deferred, is_found};
 pub(crate) use source_message::{Source, recheck as recheck_source};
 pub(crate) use usage::{Charging, UsageGate, take_back};
 
-/// Why a call is refused: its error decides the status, its gate the metric.
+/// Why a call is refused: its error decides the status, its gate the metric. The error is boxed, so that a gate that lets a
+/// call pass answers in two registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) gate: Gate,
-    pub(crate) error: CallError,
+    pub(crate) error: Box<CallError>,
 }
 
 /// The gates, in their order; a label of the metrics.
@@ -60,7 +61,7 @@ pub(crate) struct Admission {
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where the tool needs it.
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<Box<Source>>,
     /// Why a person has to agree first, if so.
     pub(crate) ask: Option<AskReason>,
 }
@@ -135,6 +136,6 @@ impl Gate {
     }
 
     pub(crate) fn refuse(self, error: CallError) -> Refusal {
-        Refusal { gate: self, error }
+        Refusal { gate: self, error: Box::new(error) }
     }
 }

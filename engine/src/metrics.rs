@@ -11,7 +11,7 @@ mod recorder;
 mod shards;
 mod tool;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use metrics::{
@@ -22,7 +22,7 @@ use crate::gate::Gate;
 use crate::result::ErrorCode;
 
 pub(crate) use approvals::{publish_approvals, record_decision};
-use buckets::Buckets;
+use buckets::{Buckets, HandedOver};
 pub(crate) use labels::ToolLabels;
 pub use recorder::{HistogramHandle, HistogramRecorder};
 use shards::Sharded;
@@ -92,7 +92,7 @@ pub(crate) enum FailureKind {
 #[derive(Debug)]
 pub(crate) struct EngineMetrics {
     batches: Sharded<Buckets>,
-    batch_seconds: OnceLock<Histogram>,
+    published: Mutex<Option<(HandedOver, Histogram)>>,
     unknown: ToolMetrics,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct EngineMetrics {
 impl EngineMetrics {
     pub(crate) fn new() -> Self {
         let unknown = ToolMetrics::new(UNKNOWN.into(), UNKNOWN.into());
-        Self { batches: Sharded::default(), batch_seconds: OnceLock::new(), unknown }
+        Self { batches: Sharded::default(), published: Mutex::default(), unknown }
     }
 
     /// Where calls are counted that lead to no tool.
@@ -110,13 +110,16 @@ impl EngineMetrics {
     }
 
     pub(crate) fn record_batch(&self, duration: Duration) {
-        self.batches.mine().record(duration);
+        let (batches, writer) = self.batches.mine();
+        batches.record(writer, u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Hands what was counted over to the recorder.
     pub(crate) fn publish(&self) {
-        let histogram = self.batch_seconds.get_or_init(|| histogram!(BATCH_SECONDS));
-        self.batches.each(|buckets| buckets.drain_into(histogram));
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        let (told, histogram) = published.get_or_insert_with(|| (HandedOver::default(), histogram!(BATCH_SECONDS)));
+        told.catch_up(self.batches.all(), histogram);
+        drop(published);
         self.unknown.publish();
     }
 }

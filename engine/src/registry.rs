@@ -206,7 +206,7 @@ impl ToolRegistry {
         let table = self.engine.table.load();
         let refused = table.routes.iter().enumerate().filter_map(|(index, route)| {
             let refusal = gate::may_list(&route.tool, &caller).err()?;
-            Some(UnavailableTool { tool: listed(&table, index, route), reason: refusal.error })
+            Some(UnavailableTool { tool: listed(&table, index, route), reason: *refusal.error })
         });
         refused.collect()
     }

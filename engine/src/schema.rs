@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use jsonschema::{PatternOptions, ValidationOptions, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use effort::Effort;
 
@@ -46,6 +46,8 @@ pub struct ArgumentSchema {
     validator: Validator,
     source: Arc<Value>,
     effort: Effort,
+    /// Whether it admits a call without arguments, which need not be found out again for each.
+    admits_none: bool,
 }
 
 /// Why a schema cannot be used.
@@ -77,7 +79,8 @@ impl ArgumentSchema {
             let place = if place.is_empty() { "its root".to_owned() } else { place };
             SchemaError { reason: format!("{} (at {place})", error.masked()) }
         })?;
-        Ok(Self { validator, source: Arc::new(schema.clone()), effort: Effort::of(schema) })
+        let admits_none = validator.is_valid(&Value::Object(Map::new()));
+        Ok(Self { validator, source: Arc::new(schema.clone()), effort: Effort::of(schema), admits_none })
     }
 
     /// Checks arguments, and coerces what the policy admits when they do not fit.
@@ -90,6 +93,9 @@ impl ArgumentSchema {
         policy: &CallPolicy,
         limits: &Limits,
     ) -> Result<(Arguments, Vec<Repair>), CallError> {
+        if self.admits_none && arguments.are_empty() {
+            return Ok((arguments, Vec::new()));
+        }
         let mut arguments = arguments;
         let mut repairs = Vec::new();
         if policy.drop_empty_optionals {

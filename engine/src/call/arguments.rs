@@ -10,10 +10,10 @@ mod read;
 mod value;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json::JsonText;
 
@@ -40,8 +40,11 @@ pub enum RawArguments {
 #[derive(Clone)]
 pub struct Arguments {
     text: JsonText,
-    value: Arc<Value>,
+    /// Nothing where it is the object without keys, which many calls have.
+    value: Option<Arc<Value>>,
 }
+
+static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
 
 // === impl RawArguments ===
 
@@ -73,19 +76,29 @@ impl Arguments {
 
     /// The parsed value. Integers beyond 64 bits are floats here: use [`Arguments::text`] where their digits matter.
     pub fn value(&self) -> &Value {
-        &self.value
+        self.value.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// Whether they are the object without keys.
+    pub(crate) fn are_empty(&self) -> bool {
+        self.value.is_none()
+    }
+
+    fn new(text: JsonText, value: Value) -> Self {
+        let is_empty = value.as_object().is_some_and(Map::is_empty);
+        Self { text, value: (!is_empty).then(|| Arc::new(value)) }
     }
 
     /// The arguments without one key, and its value. Nothing else changes, digit for digit.
     pub(crate) fn without(self, key: &str) -> (Self, Option<Value>) {
         let mut edits = Edits::default();
         edits.add(&[key], Change::Remove);
-        let Some(text) = self.value.get(key).and_then(|_| edits.apply(self.text.as_str())) else {
+        let Some(text) = self.value().get(key).and_then(|_| edits.apply(self.text.as_str())) else {
             return (self, None);
         };
-        let mut value = Arc::unwrap_or_clone(self.value);
+        let mut value = self.value.map_or_else(Value::default, Arc::unwrap_or_clone);
         let taken = value.as_object_mut().and_then(|object| object.shift_remove(key));
-        (Self { text: JsonText::trusted(text.into()), value: Arc::new(value) }, taken)
+        (Self::new(JsonText::trusted(text.into()), value), taken)
     }
 
     /// Reads the text into a Rust type.

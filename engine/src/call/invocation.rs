@@ -54,7 +54,7 @@ impl ToolInvocation {
     }
 
     pub(crate) fn deadline(&self) -> Instant {
-        self.batch.admitted[self.index].deadline.get()
+        self.batch.deadline(self.index)
     }
 
     pub(crate) fn is_repeatable(&self) -> bool {
@@ -128,7 +128,7 @@ impl CallContext {
 
     /// When the engine gives the call up.
     pub fn deadline(&self) -> Instant {
-        self.batch.admitted[self.index].deadline.get()
+        self.batch.deadline(self.index)
     }
 
     /// A token that is cancelled when the call is: by its caller, its batch, its session, its deadline or the end of

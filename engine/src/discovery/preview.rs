@@ -126,9 +126,9 @@ impl Previewer<'_> {
         let tool = &route.tool;
         let (state, reason) = match (gate::may_list(tool, self.caller), gate::may_find(tool, self.caller)) {
             (Ok(()), _) => (PreviewState::Listed, None),
-            (Err(refusal), Ok(())) => (PreviewState::Findable, Some(refusal.error)),
+            (Err(refusal), Ok(())) => (PreviewState::Findable, Some(*refusal.error)),
             // Finding it would help nobody: this is why.
-            (Err(_), Err(refusal)) => (PreviewState::Refused, Some(refusal.error)),
+            (Err(_), Err(refusal)) => (PreviewState::Refused, Some(*refusal.error)),
         };
         let CatalogueEntry { summary, .. } = CatalogueEntry::of(route);
         PreviewedTool {

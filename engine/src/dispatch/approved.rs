@@ -36,7 +36,7 @@ pub(crate) async fn run_approved(
     if let Some((outer, place)) = &outer {
         batch.host = Some(Arc::clone(&outer.host));
         batch.native_results = outer.native_results;
-        batch.deadline = Some(outer.admitted[*place].deadline.get().saturating_duration_since(started));
+        batch.deadline = Some(outer.deadline(*place).saturating_duration_since(started));
     }
     let control = Arc::new(BatchControl::default());
     let _registered = BatchesInFlight::register(engine, batch.id.clone(), batch.session.clone(), &control);

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::RunningBatch;
-use super::deadline::FAR;
+use super::clock::FAR;
 use super::plan::{Passed, Planner, Refused};
 use super::running::{Admitted, Entry};
 use super::settled::Settled;
@@ -40,15 +38,16 @@ impl Planner<'_> {
         let (locale, policy) = (self.caller.context.locale, &self.caller.policy.approvals);
         let (route, waits) = (passed.route, self.waits());
         if waits && self.room == 0 {
-            return Err(refused(index, call, route, Gate::InFlight.refuse(text::in_flight_limit(locale))));
+            return Err(self.refused(index, call, route, Gate::InFlight.refuse(text::in_flight_limit(locale))));
         }
         let timeout = policy.timeout.min(FAR);
-        let expires = self.started.checked_add(timeout).unwrap_or(self.started);
+        let started = self.clock.started();
+        let expires = started.checked_add(timeout).unwrap_or(started);
         let request = Arc::new(self.request(&call, &passed, reason, timeout));
         let waiting = waits.then(|| Arc::new(Waiting::new(Arc::clone(&request), expires)));
         if self.engine.approvals.ask(Arc::clone(&request), expires, waiting.clone(), policy).is_err() {
             let full = text::approvals_full(locale, &request.title);
-            return Err(refused(index, call, route, Gate::Effect.refuse(full)));
+            return Err(self.refused(index, call, route, Gate::Effect.refuse(full)));
         }
         self.asked.push(request.id.clone());
         let Passed { route, arguments, repairs, source, is_ordered, .. } = passed;
@@ -71,9 +70,15 @@ impl Planner<'_> {
             });
         }
         let error = text::approval_required(locale, &self.table.routes[route].tool.spec, reason);
-        let mut refused = refused(index, call, route, Gate::Effect.refuse(error));
+        let mut refused = self.refused(index, call, route, Gate::Effect.refuse(error));
         refused.settled.note_approval(ApprovalNotice::new(&request, timeout));
         Err(refused)
+    }
+
+    fn refused(&self, index: usize, call: ToolCall, route: usize, refusal: Refusal) -> Box<Refused> {
+        metrics::record_refusal(refusal.gate, refusal.error.code);
+        let settled = Settled::error(refusal.error, Executed::No, self.clock.now());
+        Box::new(Refused { index, call, route: Some(route), settled })
     }
 
     fn waits(&self) -> bool {
@@ -111,12 +116,6 @@ impl Planner<'_> {
     }
 }
 
-fn refused(index: usize, call: ToolCall, route: usize, refusal: Refusal) -> Box<Refused> {
-    metrics::record_refusal(refusal.gate, refusal.error.code);
-    let settled = Settled::error(refusal.error, Executed::No, Instant::now());
-    Box::new(Refused { index, call, route: Some(route), settled })
-}
-
 /// The end of a call that waits in its batch: that of its run once somebody has agreed, else why there was none.
 pub(super) async fn wait(batch: Arc<RunningBatch>, place: usize) -> Settled {
     let admitted = &batch.admitted[place];
@@ -130,11 +129,11 @@ pub(super) async fn wait(batch: Arc<RunningBatch>, place: usize) -> Settled {
         None => None,
     };
     match outcome.and_then(|outcome| outcome.result.clone()) {
-        Some(result) => Settled::of_approved(&result, Instant::now()),
+        Some(result) => Settled::of_approved(&result, batch.clock.now()),
         // Forgotten before its end: nobody can say what came of it.
         None => {
             let error = text::cancelled(batch.context.locale, ErrorCode::CancelledCall);
-            Settled::given_up(error, true, Instant::now())
+            Settled::given_up(error, true, batch.clock.now())
         }
     }
 }

@@ -50,7 +50,7 @@ impl Body {
             let CallError { code, message, .. } = text::panicked(locale);
             return Err(ToolFailure::new(code, message));
         };
-        handle.judge(&mut probe, &returned, entered);
+        handle.judge(&mut probe, &returned, || batch.clock.instant(entered));
         track.ended(returned.as_ref().map_or_else(executed_of, |_| Executed::Yes));
         returned
     }

@@ -3,20 +3,18 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::task::coop::unconstrained;
-use tokio::time::Instant;
 
 use super::asking;
 use super::held::TakenPermits;
-use super::settled::Settled;
-use super::{RunningBatch, Track};
+use super::settled::{Returned, Settled};
+use super::{Moment, RunningBatch, Track};
 use crate::call::{CallContext, ToolInvocation};
 use crate::gate::{self, Gate};
-use crate::isolate;
+use crate::isolate::{self, Panicked};
 use crate::metrics;
 use crate::middleware::ChainRun;
 use crate::provider::InvokeResult;
@@ -31,7 +29,7 @@ pub(super) struct CallRun {
     stage: Stage,
     /// Of the tool and of its provider.
     permits: TakenPermits,
-    entered: Option<Instant>,
+    entered: Option<Moment>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
     /// What middleware made of the call, where there is any.
@@ -83,9 +81,14 @@ impl CallRun {
         Ok(run)
     }
 
-    /// How long ago the tool's body was entered.
-    pub(super) fn time_in_body(&self) -> Duration {
-        self.entered.map_or(Duration::ZERO, |entered| entered.elapsed())
+    /// Polls the call for the first time, for whoever knows what time it is.
+    pub(super) fn poll_first(&mut self, now: Moment, cx: &mut Context<'_>) -> Poll<Settled> {
+        if matches!(self.stage, Stage::Ready)
+            && let Err(settled) = self.enter(now)
+        {
+            return self.finish(settled);
+        }
+        Pin::new(self).poll(cx)
     }
 
     fn take_permits(&mut self, tool: Option<Arc<Permits>>, provider: Option<Arc<Permits>>) {
@@ -134,15 +137,15 @@ impl CallRun {
                 }
                 Err(QueueFull) => {
                     let error = text::in_flight_limit(self.batch.context.locale);
-                    return Poll::Ready(Err(Settled::error(error, Executed::No, Instant::now())));
+                    return Poll::Ready(Err(Settled::error(error, Executed::No, self.batch.clock.now())));
                 }
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    fn enter(&mut self) -> Result<(), Settled> {
-        let now = Instant::now();
+    /// Enters the tool's body. What time it is, is for the caller to know.
+    fn enter(&mut self, now: Moment) -> Result<(), Settled> {
         self.recheck_source().map_err(|error| Settled::error(error, Executed::No, now))?;
         if let Some(list) = self.batch.engine.middleware.list() {
             let track = Arc::clone(self.track.insert(Arc::default()));
@@ -169,7 +172,10 @@ impl CallRun {
                 self.stage = Stage::Running(future);
                 Ok(())
             }
-            Err(_panic) => Err(Settled::panicked(text::panicked(self.batch.context.locale), now, Instant::now())),
+            Err(_panic) => {
+                let error = text::panicked(self.batch.context.locale);
+                Err(Settled::panicked(error, now, self.batch.clock.now()))
+            }
         }
     }
 
@@ -183,6 +189,22 @@ impl CallRun {
         })
     }
 
+    /// The body gave something back, or panicked.
+    fn ended(&mut self, returned: Result<Returned, Panicked>) -> Settled {
+        let now = self.batch.clock.now();
+        let entered = self.entered.unwrap_or(now);
+        match (returned, &self.track) {
+            (Ok(returned), Some(track)) => Settled::through(returned, track, now, &self.batch, self.place),
+            (Ok(returned), None) => {
+                let clock = self.batch.clock;
+                let handle = &self.batch.tool(self.place).handle;
+                handle.judge(&mut self.probe, &returned, || clock.instant(entered));
+                Settled::returned(returned, entered, now, &self.batch, self.place)
+            }
+            (Err(Panicked), _) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
+        }
+    }
+
     fn finish(&mut self, settled: Settled) -> Poll<Settled> {
         self.drop_body();
         Poll::Ready(settled)
@@ -190,8 +212,10 @@ impl CallRun {
 
     /// A body whose drop panics has still settled; the panic stays here.
     fn drop_body(&mut self) {
-        let stage = std::mem::replace(&mut self.stage, Stage::Done);
-        isolate::catch(move || drop(stage)).ok();
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Ready | Stage::Done => {}
+            stage => drop(isolate::catch(move || drop(stage))),
+        }
     }
 }
 
@@ -211,30 +235,20 @@ impl Future for CallRun {
                     }
                 }
                 Stage::Ready => {
-                    if let Err(settled) = self.enter() {
+                    let now = self.batch.clock.now();
+                    if let Err(settled) = self.enter(now) {
                         return self.finish(settled);
                     }
                 }
                 Stage::Running(body) => {
-                    let polled = isolate::catch(|| body.as_mut().poll(cx));
+                    // Boxed at once: a result is large, and goes through many hands.
+                    let polled = isolate::catch(|| body.as_mut().poll(cx).map_ok(Box::new));
                     let returned = match polled {
                         Ok(Poll::Pending) => return Poll::Pending,
                         Ok(Poll::Ready(returned)) => Ok(returned),
                         Err(panicked) => Err(panicked),
                     };
-                    let now = Instant::now();
-                    let entered = self.entered.unwrap_or(now);
-                    let settled = match returned {
-                        Ok(returned) => match &self.track {
-                            Some(track) => Settled::through(returned, track, now, &self.batch, self.place),
-                            None => {
-                                let run = &mut *self;
-                                run.batch.tool(run.place).handle.judge(&mut run.probe, &returned, entered);
-                                Settled::returned(returned, entered, now, &run.batch, run.place)
-                            }
-                        },
-                        Err(_panic) => Settled::panicked(text::panicked(self.batch.context.locale), entered, now),
-                    };
+                    let settled = self.ended(returned);
                     return self.finish(settled);
                 }
                 // Polled after its end: nothing more will come.

@@ -79,7 +79,7 @@ pub(crate) fn check_in(
                 (None, Vec::new(), Some(text::approval_required(batch.context.locale, spec, reason)))
             }
             Ok(Passed { arguments, repairs, .. }) => (Some(arguments.json().clone()), repairs, None),
-            Err(refusal) => (None, Vec::new(), Some(refusal.error)),
+            Err(refusal) => (None, Vec::new(), Some(*refusal.error)),
         };
         checked.push(CheckedCall {
             index,

@@ -19,11 +19,11 @@ use crate::session::Session;
 use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
-pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Settled>) -> BatchOutcome {
+pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>) -> BatchOutcome {
     let Plan { batch_id, running, refused, asked, _reservation } = plan;
     let mut results = Vec::with_capacity(settled.len() + refused.len());
     let mut refused = refused.into_iter().peekable();
-    for (place, settled) in settled.into_iter().enumerate() {
+    for (place, settled) in settled.into_iter().flatten().enumerate() {
         let admitted = &running.admitted[place];
         while let Some(earlier) = refused.next_if(|refused| refused.index < admitted.index) {
             results.push(refused_result(engine, &running, earlier));
@@ -96,18 +96,16 @@ fn end_asking(batch: &RunningBatch, asked: Asked) {
 
 fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {
     let tool = &route.tool;
-    let total = settled.ended.duration_since(batch.started);
-    let started =
-        settled.entered.map(|entered| (entered.duration_since(batch.started), settled.ended.duration_since(entered)));
+    let times = CallTimes::of(settled.entered, settled.ended);
     // The run of an approved call has counted itself.
     let is_counted = admitted.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
     if !is_counted {
-        tool.metrics.record(settled.status, CallTimes { total, started });
+        tool.metrics.record(settled.status, times);
     }
     // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
     let never_ran = settled.executed == Executed::No && settled.error.is_some();
     if never_ran && admitted.waiting.is_none() {
-        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.started);
+        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.clock.started());
     }
     if let Some(kind) = settled.failure {
         tool.metrics.record_failure(kind);
@@ -128,9 +126,9 @@ fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, set
 fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
     let Refused { index, call, route, settled } = refused;
     let route = route.map(|route| &batch.table.routes[route]);
-    let total = settled.ended.duration_since(batch.started);
+    let times = CallTimes::of(None, settled.ended);
     let metrics = route.map_or(engine.metrics.unknown(), |route| &route.tool.metrics);
-    metrics.record(settled.status, CallTimes { total, started: None });
+    metrics.record(settled.status, times);
     Head { index, call: &call, route, repairs: Vec::new() }.result(batch, settled)
 }
 
@@ -174,7 +172,7 @@ impl Head<'_> {
             answered_by: notes.answered_by,
             warnings: notes.warnings,
             approval: notes.approval,
-            duration: settled.ended.duration_since(batch.started),
+            duration: settled.ended.elapsed(),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
 use super::RunningBatch;
 use super::call_run::CallRun;
@@ -48,7 +47,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         let settled = self.settled.take().unwrap_or_else(|| {
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledShutdown);
-            Settled::given_up(error, self.batch.admitted[self.place].entry.give_up(), Instant::now())
+            Settled::given_up(error, self.batch.admitted[self.place].entry.give_up(), self.batch.clock.now())
         });
         self.batch.outbox.push(self.place, settled);
     }

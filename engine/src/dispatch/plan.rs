@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::deadline::{Deadline, FAR};
+use super::clock::{Clock, Moment};
+use super::deadline::Deadline;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender, audit};
@@ -48,8 +49,9 @@ pub(super) struct Planner<'a> {
     pub(super) batch: &'a ToolBatch,
     pub(super) caller: Caller<'a>,
     policy: CallPolicy,
-    pub(super) started: Instant,
-    batch_deadline: Option<Instant>,
+    pub(super) clock: Clock,
+    /// When the batch's own time is up.
+    ends: Moment,
     pub(super) room: usize,
     pub(super) asked: Vec<ApprovalId>,
     usage: UsageGate<'a>,
@@ -87,7 +89,7 @@ pub(super) fn plan(
                     if let Some(notice) = call.settled.approval() {
                         events.approval_required(index, &call.call, notice);
                     }
-                    events.settled(index, &call.call, error.code.status(), started.elapsed());
+                    events.settled(index, &call.call, error.code.status(), call.settled.ended.elapsed());
                 }
                 refused.push(*call);
             }
@@ -99,11 +101,13 @@ pub(super) fn plan(
     // An approved call asks to stop the turn in which it was made, and no later one.
     let turn = turn.filter(|turn| batch.approved.as_ref().is_none_or(|call| call.turn.as_ref() == Some(&turn.id)));
     let asked = std::mem::take(&mut planner.asked);
+    let (clock, ends) = (planner.clock, planner.ends);
     let ToolBatch { context, cancel, host, native_results, .. } = batch;
     let shared = Shared {
         context,
         table,
-        started,
+        clock,
+        ends,
         control,
         cancel,
         events,
@@ -159,7 +163,7 @@ pub(super) struct Passed {
     pub(super) route: usize,
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
-    pub(super) source: Option<Source>,
+    pub(super) source: Option<Box<Source>>,
     deadline: Deadline,
     pub(super) is_ordered: bool,
     /// Why a person has to be asked, if so.
@@ -178,7 +182,6 @@ impl<'a> Planner<'a> {
         room: usize,
         charging: Charging,
     ) -> Self {
-        let batch_deadline = batch.deadline.and_then(|time| started.checked_add(time.min(FAR)));
         let policy = batch.policy;
         Self {
             engine,
@@ -186,8 +189,8 @@ impl<'a> Planner<'a> {
             batch,
             caller,
             policy,
-            started,
-            batch_deadline,
+            clock: Clock::new(started),
+            ends: batch.deadline.map_or(Moment::FAR, Moment::after),
             room,
             asked: Vec::new(),
             usage: UsageGate::new(&engine.usage, charging, started),
@@ -221,7 +224,7 @@ impl<'a> Planner<'a> {
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
                 audit::refused(&refusal, &call, &self.caller.context);
-                let settled = Settled::error(refusal.error, Executed::No, Instant::now());
+                let settled = Settled::error(refusal.error, Executed::No, self.clock.now());
                 Err(Box::new(Refused { index, call, route, settled }))
             }
         }
@@ -290,14 +293,14 @@ impl<'a> Planner<'a> {
         }
         let is_ordered = tool.spec.flags.ordered || tool.is_in(&self.caller.policy.ordered);
         let deadline = match is_ordered {
-            true => Deadline::waiting(self.started, self.batch_deadline),
-            false => Deadline::running(self.started, self.batch_deadline, tool.timeout),
+            true => Deadline::waiting(self.ends),
+            false => Deadline::running(self.ends, tool.timeout),
         };
         Ok(Passed { route, arguments, repairs, source, deadline, is_ordered, ask })
     }
 
     /// Of a call that waits for a person: its own time begins when somebody has agreed.
     pub(super) fn while_asking(&self) -> Deadline {
-        Deadline::waiting(self.started, self.batch_deadline)
+        Deadline::waiting(self.ends)
     }
 }

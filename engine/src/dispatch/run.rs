@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
@@ -19,15 +19,18 @@ use super::delivery::Delivery;
 use super::ordered::Ordered;
 use super::running::Admitted;
 use super::settled::Settled;
-use super::{CancelReason, RunningBatch};
+use super::{CancelReason, Moment, RunningBatch};
 use crate::engine::Engine;
 use crate::registry::ProviderHandle;
 use crate::result::{CallError, ErrorCode, Executed};
 use crate::text;
 use crate::tool::ExecutionClass;
 
-/// Runs the admitted calls. The result holds one end per admitted call, in their order.
-pub(super) async fn run(engine: &Engine, batch: &Arc<RunningBatch>) -> Vec<Settled> {
+/// What a task costs, about. A call that takes less is done sooner in place, and is not counted against the budget.
+const COST_OF_TASK: Duration = Duration::from_nanos(500);
+
+/// Runs the admitted calls. The result holds the end of each admitted call, in their order.
+pub(super) async fn run(engine: &Engine, batch: &Arc<RunningBatch>) -> Vec<Option<Settled>> {
     let mut runner = Runner::new(batch);
     // A batch that was cancelled before it began enters no tool.
     runner.heed_cancel(batch.cancel.as_ref().is_some_and(CancellationToken::is_cancelled));
@@ -37,7 +40,7 @@ pub(super) async fn run(engine: &Engine, batch: &Arc<RunningBatch>) -> Vec<Settl
         runner.watch();
         std::future::poll_fn(|cx| runner.poll_round(cx)).await;
     }
-    runner.into_settled()
+    std::mem::take(&mut runner.slots)
 }
 
 /// The calls of one batch while they run. Dropping it cancels what is still open.
@@ -46,11 +49,11 @@ struct Runner<'a> {
     slots: Vec<Option<Settled>>,
     open: usize,
     /// Calls that were polled in place and are pending.
-    parked: FuturesUnordered<Parked>,
+    parked: Option<FuturesUnordered<Parked>>,
     /// Calls in tasks of their own.
     tasks: Vec<(usize, JoinHandle<()>)>,
     /// The providers of open calls; each resolves when its incarnation has ended.
-    ended: FuturesUnordered<BoxFuture<'static, Arc<ProviderHandle>>>,
+    ended: Option<FuturesUnordered<BoxFuture<'static, Arc<ProviderHandle>>>>,
     cancelled: Option<BoxFuture<'static, ()>>,
     timer: Option<Pin<Box<Sleep>>>,
     ordered: Ordered,
@@ -72,9 +75,9 @@ impl<'a> Runner<'a> {
             batch,
             slots: (0..calls).map(|_| None).collect(),
             open: calls,
-            parked: FuturesUnordered::new(),
+            parked: None,
             tasks: Vec::new(),
-            ended: FuturesUnordered::new(),
+            ended: None,
             cancelled: None,
             timer: None,
             ordered: Ordered::of(batch),
@@ -97,6 +100,8 @@ impl<'a> Runner<'a> {
     /// wait lose little by it, those that compute get the other cores.
     fn start_in_place(&mut self, budget: Duration) {
         let mut left = budget;
+        // The end of one call is the beginning of the next: the clock is read once for each.
+        let mut now = self.batch.clock.now();
         for place in 0..self.slots.len() {
             if self.runs_apart(place) || self.ordered.waits(place) {
                 continue;
@@ -106,17 +111,23 @@ impl<'a> Runner<'a> {
                 self.spawn(place, run, false);
                 continue;
             }
-            match Pin::new(&mut run).poll(&mut Context::from_waker(Waker::noop())) {
+            let began = now;
+            match run.poll_first(began, &mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(settled) => {
-                    left = left.saturating_sub(settled.time_in_body());
+                    now = settled.ended;
                     self.settle(place, settled);
                 }
                 Poll::Pending => {
-                    left = left.saturating_sub(run.time_in_body());
-                    self.parked.push(Parked { place, run: Some(run) });
+                    now = self.batch.clock.now();
+                    self.park(place, run);
                 }
             }
+            left = left.saturating_sub(now.since(began).saturating_sub(COST_OF_TASK));
         }
+    }
+
+    fn park(&mut self, place: usize, run: CallRun) {
+        self.parked.get_or_insert_default().push(Parked { place, run: Some(run) });
     }
 
     /// Whether the call gets a task or a thread. One that waits for a person only waits.
@@ -141,12 +152,16 @@ impl<'a> Runner<'a> {
             }
         }
         if self.batch.admitted[place].is_ordered && !self.waits(place) {
-            self.batch.admitted[place].deadline.start_at(Instant::now(), self.batch.tool(place).timeout);
+            self.batch.admitted[place].deadline.start_at(
+                self.batch.clock.now(),
+                self.batch.ends,
+                self.batch.tool(place).timeout,
+            );
         }
         match CallRun::new(self.batch, place) {
             Ok(run) => Some(run),
             Err(error) => {
-                self.settle(place, Settled::error(error, Executed::No, Instant::now()));
+                self.settle(place, Settled::error(error, Executed::No, self.batch.clock.now()));
                 None
             }
         }
@@ -177,10 +192,11 @@ impl<'a> Runner<'a> {
             if self.slots[place].is_none() && !self.waits(place) && !watched.contains(&Arc::as_ptr(handle)) {
                 watched.push(Arc::as_ptr(handle));
                 let handle = Arc::clone(handle);
-                self.ended.push(Box::pin(async move {
+                let ended = async move {
                     handle.ended.cancelled().await;
                     handle
-                }));
+                };
+                self.ended.get_or_insert_default().push(Box::pin(ended));
             }
         }
         self.cancelled = self
@@ -198,11 +214,11 @@ impl<'a> Runner<'a> {
             self.settle(place, settled);
         }
         self.poll_cancel(cx);
-        while let Poll::Ready(Some(handle)) = self.ended.poll_next_unpin(cx) {
+        while let Poll::Ready(Some(handle)) = poll_next(&mut self.ended, cx) {
             self.provider_ended(&handle);
         }
         loop {
-            while let Poll::Ready(Some((place, settled))) = self.parked.poll_next_unpin(cx) {
+            while let Poll::Ready(Some((place, settled))) = poll_next(&mut self.parked, cx) {
                 self.settle(place, settled);
             }
             if self.start_next_ordered() {
@@ -214,7 +230,7 @@ impl<'a> Runner<'a> {
             if self.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
-            self.expire(Instant::now());
+            self.expire(self.batch.clock.now());
         }
     }
 
@@ -229,7 +245,7 @@ impl<'a> Runner<'a> {
         match self.batch.tool(place).class {
             ExecutionClass::Task => self.spawn(place, run, false),
             ExecutionClass::Blocking => self.spawn(place, run, true),
-            ExecutionClass::Io | ExecutionClass::Inline => self.parked.push(Parked { place, run: Some(run) }),
+            ExecutionClass::Io | ExecutionClass::Inline => self.park(place, run),
         }
         true
     }
@@ -267,6 +283,7 @@ impl<'a> Runner<'a> {
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let open = self.slots.iter().zip(&self.batch.admitted).filter(|(slot, _)| slot.is_none());
         let Some(earliest) = open.map(|(_, admitted)| admitted.deadline.get()).min() else { return Poll::Pending };
+        let earliest = self.batch.clock.instant(earliest);
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(earliest)));
         if timer.deadline() != earliest {
             timer.as_mut().reset(earliest);
@@ -274,7 +291,7 @@ impl<'a> Runner<'a> {
         timer.as_mut().poll(cx)
     }
 
-    fn expire(&mut self, now: Instant) {
+    fn expire(&mut self, now: Moment) {
         let locale = self.batch.context.locale;
         self.abandon(
             |batch, place| batch.admitted[place].deadline.get() <= now,
@@ -297,7 +314,7 @@ impl<'a> Runner<'a> {
         if places.is_empty() {
             return;
         }
-        let now = Instant::now();
+        let now = self.batch.clock.now();
         for &place in &places {
             let was_entered = self.batch.give_up(place);
             let error = why(&self.batch.admitted[place], was_entered);
@@ -306,7 +323,7 @@ impl<'a> Runner<'a> {
         for (_, task) in self.tasks.iter().filter(|(place, _)| places.contains(place)) {
             task.abort();
         }
-        for parked in self.parked.iter_mut().filter(|parked| places.contains(&parked.place)) {
+        for parked in self.parked.iter_mut().flatten().filter(|parked| places.contains(&parked.place)) {
             parked.run = None;
         }
     }
@@ -318,17 +335,17 @@ impl<'a> Runner<'a> {
         }
         if let Some(events) = &self.batch.events {
             let admitted = &self.batch.admitted[place];
-            let duration = settled.ended.duration_since(self.batch.started);
-            events.settled(admitted.index, &admitted.call, settled.status, duration);
+            events.settled(admitted.index, &admitted.call, settled.status, settled.ended.elapsed());
         }
         self.slots[place] = Some(settled);
         self.open -= 1;
         self.ordered.left(place);
     }
+}
 
-    fn into_settled(mut self) -> Vec<Settled> {
-        std::mem::take(&mut self.slots).into_iter().flatten().collect()
-    }
+/// The next of some futures that is ready; pending where there are none.
+fn poll_next<F: Future>(futures: &mut Option<FuturesUnordered<F>>, cx: &mut Context<'_>) -> Poll<Option<F::Output>> {
+    futures.as_mut().map_or(Poll::Pending, |futures| futures.poll_next_unpin(cx))
 }
 
 impl Drop for Runner<'_> {

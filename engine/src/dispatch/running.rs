@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::held::{Held, Holds, TakenPermits};
 use super::outbox::Outbox;
-use super::{BatchControl, Deadline, EventSender, Progress};
+use super::{BatchControl, Clock, Deadline, EventSender, Moment, Progress};
 use crate::approval::Waiting;
 use crate::call::{Arguments, ToolCall, ToolExecutionContext};
 use crate::engine::Engine;
@@ -36,7 +36,9 @@ pub(crate) struct RunningBatch {
     /// The calls that passed the gates, in call order.
     pub(crate) admitted: Box<[Admitted]>,
     pub(crate) table: Arc<RoutingTable>,
-    pub(super) started: Instant,
+    pub(super) clock: Clock,
+    /// When the batch's own time is up.
+    pub(super) ends: Moment,
     pub(super) control: Arc<BatchControl>,
     pub(super) cancel: Option<CancellationToken>,
     pub(super) events: Option<EventSender>,
@@ -57,7 +59,7 @@ pub(crate) struct Admitted {
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where its tool needs it.
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<Box<Source>>,
     pub(crate) deadline: Deadline,
     /// Whether it waits for the ordered calls before it.
     pub(super) is_ordered: bool,
@@ -77,7 +79,8 @@ pub(super) struct Entry(AtomicU8);
 pub(super) struct Shared {
     pub(super) context: Arc<ToolExecutionContext>,
     pub(super) table: Arc<RoutingTable>,
-    pub(super) started: Instant,
+    pub(super) clock: Clock,
+    pub(super) ends: Moment,
     pub(super) control: Arc<BatchControl>,
     pub(super) cancel: Option<CancellationToken>,
     pub(super) events: Option<EventSender>,
@@ -93,7 +96,7 @@ pub(super) struct Shared {
 
 impl RunningBatch {
     pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
-        let Shared { context, table, started, control, cancel, events, host, native_results, policy, .. } = shared;
+        let Shared { context, table, clock, ends, control, cancel, events, host, native_results, policy, .. } = shared;
         let Shared { session, turn, loaded, .. } = shared;
         Self {
             engine: Arc::clone(engine),
@@ -107,7 +110,8 @@ impl RunningBatch {
             context,
             admitted: admitted.into_boxed_slice(),
             table,
-            started,
+            clock,
+            ends,
             control,
             cancel,
             events,
@@ -125,6 +129,11 @@ impl RunningBatch {
     /// The route of the admitted call at `place`.
     pub(super) fn route(&self, place: usize) -> &Route {
         &self.table.routes[self.admitted[place].route]
+    }
+
+    /// When the call at `place` is given up.
+    pub(crate) fn deadline(&self, place: usize) -> Instant {
+        self.clock.instant(self.admitted[place].deadline.get())
     }
 
     /// Whoever calls, as the gates saw him when the batch started; for listing, which asks for no taint.

@@ -1,16 +1,12 @@
 //! Settled: the end of one call, before it becomes a result of its batch.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::Instant;
-
-use super::{RunningBatch, Track};
+use super::{Moment, RunningBatch, Track};
 use crate::approval::ApprovalNotice;
 use crate::isolate;
 use crate::json::JsonText;
 use crate::metrics::FailureKind;
-use crate::provider::InvokeResult;
 use crate::registry::PreparedTool;
 use crate::result::{
     CallError, CallResult, CallStatus, ErrorCode, Executed, Sent, Shortened, TextLimit, ToolExecutionResult,
@@ -31,9 +27,12 @@ pub(crate) struct Settled {
     pub(super) truncated: bool,
     pub(super) notes: Option<Box<Notes>>,
     /// When the tool's body was entered, if the call was seen to get that far.
-    pub(super) entered: Option<Instant>,
-    pub(super) ended: Instant,
+    pub(super) entered: Option<Moment>,
+    pub(super) ended: Moment,
 }
+
+/// What a tool's body gave back.
+pub(super) type Returned = Result<Box<ToolExecutionResult>, ToolFailure>;
 
 /// What few results have.
 #[derive(Debug, Default)]
@@ -53,11 +52,12 @@ pub(super) struct Notes {
 
 impl Settled {
     /// A call that ended without a result of its tool.
-    pub(super) fn error(error: CallError, executed: Executed, ended: Instant) -> Self {
+    pub(super) fn error(error: impl Into<Box<CallError>>, executed: Executed, ended: Moment) -> Self {
+        let error = error.into();
         Self {
             status: error.code.status(),
             result: Box::new(ToolExecutionResult::failure(error.message.clone())),
-            error: Some(Box::new(error)),
+            error: Some(error),
             executed,
             failure: None,
             truncated: false,
@@ -69,21 +69,21 @@ impl Settled {
 
     /// The call at `place` of the batch, whose tool gave something back.
     pub(super) fn returned(
-        returned: InvokeResult,
-        entered: Instant,
-        ended: Instant,
+        returned: Returned,
+        entered: Moment,
+        ended: Moment,
         batch: &RunningBatch,
         place: usize,
     ) -> Self {
         let settled = match returned {
-            Ok(result) => Self::ran(Box::new(result), ended, batch, place),
+            Ok(result) => Self::ran(result, ended, batch, place),
             Err(failure) => Self::broke(failure, ended, batch),
         };
         Self { entered: Some(entered), ..settled }
     }
 
     /// A call that waited for a person, whose approved run gave this, or which did not run.
-    pub(super) fn of_approved(result: &CallResult, ended: Instant) -> Self {
+    pub(super) fn of_approved(result: &CallResult, ended: Moment) -> Self {
         let CallResult { status, error, executed, truncated, reference, answered_by, warnings, .. } = result.clone();
         let notes = Some(Box::new(Notes { reference, warnings, answered_by, ..Notes::default() }));
         let result = result.result.clone();
@@ -102,14 +102,14 @@ impl Settled {
 
     /// The call at `place` of the batch, of which middleware gave something back.
     pub(super) fn through(
-        returned: InvokeResult,
+        returned: Returned,
         track: &Track,
-        ended: Instant,
+        ended: Moment,
         batch: &RunningBatch,
         place: usize,
     ) -> Self {
         let mut settled = match returned {
-            Ok(result) => Self::ran(Box::new(result), ended, batch, place),
+            Ok(result) => Self::ran(result, ended, batch, place),
             Err(failure) => Self::broke(failure, ended, batch),
         };
         settled.entered = track.entered();
@@ -125,7 +125,7 @@ impl Settled {
         settled
     }
 
-    pub(super) fn panicked(error: CallError, entered: Instant, ended: Instant) -> Self {
+    pub(super) fn panicked(error: CallError, entered: Moment, ended: Moment) -> Self {
         Self {
             failure: Some(FailureKind::Panic),
             entered: Some(entered),
@@ -134,19 +134,14 @@ impl Settled {
     }
 
     /// A call that ended before its tool's answer: by deadline, cancellation, or the end of its provider.
-    pub(super) fn given_up(error: CallError, was_entered: bool, ended: Instant) -> Self {
+    pub(super) fn given_up(error: CallError, was_entered: bool, ended: Moment) -> Self {
         let executed = if was_entered { Executed::Unknown } else { Executed::No };
         let crashed = error.code == ErrorCode::ProviderCrashed;
         let failure = (was_entered && crashed).then_some(FailureKind::Crash);
         Self { failure, ..Self::error(error, executed, ended) }
     }
 
-    /// From entering the tool's body to its end.
-    pub(super) fn time_in_body(&self) -> Duration {
-        self.entered.map_or(Duration::ZERO, |entered| self.ended.duration_since(entered))
-    }
-
-    fn ran(mut result: Box<ToolExecutionResult>, ended: Instant, batch: &RunningBatch, place: usize) -> Self {
+    fn ran(mut result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
         let limit = batch.engine.limits.max_result_bytes;
         let size = result.size();
         if size > limit {
@@ -197,12 +192,12 @@ impl Settled {
     }
 
     /// A call that ran to its end and gave back what cannot be a result.
-    fn unusable(message: String, ended: Instant) -> Self {
+    fn unusable(message: String, ended: Moment) -> Self {
         let error = CallError::new(ErrorCode::ToolResultInvalid, message);
         Self { failure: Some(FailureKind::Exception), ..Self::error(error, Executed::Yes, ended) }
     }
 
-    fn broke(failure: ToolFailure, ended: Instant, batch: &RunningBatch) -> Self {
+    fn broke(failure: ToolFailure, ended: Moment, batch: &RunningBatch) -> Self {
         let executed = executed_of(&failure);
         let kind = match failure.code {
             ErrorCode::ProviderCrashed | ErrorCode::ProviderDown => FailureKind::Crash,

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::time::Instant;
-
-use super::RunningBatch;
+use super::{Moment, RunningBatch};
 use crate::json::JsonText;
 use crate::result::Executed;
 
@@ -14,7 +12,7 @@ pub(crate) struct Track(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    entered: Option<Instant>,
+    entered: Option<Moment>,
     /// Runs under way. Those that are dropped on their way stay.
     open: usize,
     ran: bool,
@@ -29,14 +27,14 @@ struct State {
 
 impl Track {
     /// Enters the body of the call at `place`, if nobody has given it up.
-    pub(super) fn enter(&self, batch: &RunningBatch, place: usize, arguments: Option<JsonText>) -> Option<Instant> {
+    pub(super) fn enter(&self, batch: &RunningBatch, place: usize, arguments: Option<JsonText>) -> Option<Moment> {
         let is_first = batch.admitted[place].entry.enter();
         let mut state = self.lock();
         let may_repeat = || state.entered.is_some() && !batch.outbox.is_given_up(place);
         if !is_first && !may_repeat() {
             return None;
         }
-        let now = Instant::now();
+        let now = batch.clock.now();
         state.entered.get_or_insert(now);
         state.open += 1;
         state.arguments = arguments;
@@ -56,7 +54,7 @@ impl Track {
         self.lock().answered_by = Some(name);
     }
 
-    pub(super) fn entered(&self) -> Option<Instant> {
+    pub(super) fn entered(&self) -> Option<Moment> {
         self.lock().entered
     }
 

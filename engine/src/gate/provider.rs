@@ -5,6 +5,9 @@ use crate::call::Locale;
 use crate::registry::PreparedTool;
 
 pub(super) fn check(tool: &PreparedTool, locale: Locale) -> Result<(), Refusal> {
+    if tool.handle.is_plainly_up() {
+        return Ok(());
+    }
     match tool.handle.why_down(locale) {
         None => Ok(()),
         Some(error) => Err(Gate::Provider.refuse(error)),

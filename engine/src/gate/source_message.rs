@@ -42,7 +42,7 @@ pub(super) fn check(
     tool: &PreparedTool,
     arguments: Arguments,
     caller: &Caller<'_>,
-) -> Result<(Arguments, Option<Source>), Refusal> {
+) -> Result<(Arguments, Option<Box<Source>>), Refusal> {
     if !tool.spec.flags.needs_source {
         return Ok((arguments, None));
     }
@@ -50,7 +50,7 @@ pub(super) fn check(
     let (arguments, named) = arguments.without(SOURCE_MESSAGE_PARAMETER);
     let id = named.as_ref().and_then(|named| named.as_str()).unwrap_or_default();
     match find(id, caller) {
-        Ok(message) => Ok((arguments, Some(Source { message, arguments: given }))),
+        Ok(message) => Ok((arguments, Some(Box::new(Source { message, arguments: given })))),
         Err(why) => Err(Gate::SourceMessage.refuse(text::no_source_message(caller.context.locale, id, why))),
     }
 }

@@ -1,15 +1,16 @@
 //! Sharded: one value for each worker, so that no two cores write to the same cache line.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many shards there are; more workers than this share some.
-const SHARDS: usize = 8;
+/// Shards that one thread has to itself for as long as it lives.
+const OWNED: usize = 8;
 
-/// One value for each worker.
+/// One value for each of the first threads, and one for all others.
 #[derive(Debug, Default)]
 pub(super) struct Sharded<T> {
-    shards: [Shard<T>; SHARDS],
+    owned: [Shard<T>; OWNED],
+    shared: Shard<T>,
 }
 
 /// Alone on its cache lines.
@@ -17,22 +18,113 @@ pub(super) struct Sharded<T> {
 #[repr(align(128))]
 struct Shard<T>(T);
 
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// How the current thread writes to a shard.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer {
+    is_alone: bool,
+}
+
+/// A count that only goes up. Whoever is its only writer needs no locked instruction, which costs more than the rest of
+/// the counting.
+#[derive(Debug, Default)]
+pub(super) struct Tally(AtomicU64);
+
+/// The shards that threads own, a bit each.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Threads take shards in turn, at their first use.
-    static MINE: Cell<usize> = Cell::new(NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS);
+    static MINE: Claim = Claim::new();
 }
+
+/// A thread's own shard, given back when the thread ends.
+struct Claim(Cell<Option<usize>>);
 
 // === impl Sharded ===
 
 impl<T> Sharded<T> {
-    /// The value of the current thread.
-    pub(super) fn mine(&self) -> &T {
-        &self.shards[MINE.get()].0
+    /// The value of the current thread, and how to write to it.
+    pub(super) fn mine(&self) -> (&T, Writer) {
+        // A thread that is ending has none any more.
+        let mine = MINE.try_with(|claim| claim.0.get()).unwrap_or(None);
+        match mine.and_then(|place| self.owned.get(place)) {
+            Some(owned) => (&owned.0, Writer { is_alone: true }),
+            None => (&self.shared.0, Writer { is_alone: false }),
+        }
     }
 
-    pub(super) fn each(&self, visit: impl FnMut(&T)) {
-        self.shards.iter().map(|shard| &shard.0).for_each(visit);
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> + Clone {
+        self.owned.iter().chain([&self.shared]).map(|shard| &shard.0)
+    }
+}
+
+// === impl Tally ===
+
+impl Tally {
+    pub(super) fn add(&self, writer: Writer, more: u64) {
+        if writer.is_alone {
+            self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+        } else {
+            self.0.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+// === impl Claim ===
+
+impl Claim {
+    fn new() -> Self {
+        let free = |taken: u64| (0..OWNED).find(|place| taken & (1 << place) == 0);
+        let claimed = TAKEN
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| free(taken).map(|place| taken | (1 << place)));
+        Self(Cell::new(claimed.ok().and_then(free)))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(place) = self.0.take() {
+            TAKEN.fetch_and(!(1 << place), Ordering::AcqRel);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn more_threads_than_shards_lose_no_count() {
+        let tallies = Sharded::<Tally>::default();
+        thread::scope(|scope| {
+            for _ in 0..3 * OWNED {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let (tally, writer) = tallies.mine();
+                        tally.add(writer, 1);
+                    }
+                });
+            }
+        });
+        assert_eq!(tallies.all().map(Tally::get).sum::<u64>(), 3 * OWNED as u64 * 1000);
+    }
+
+    #[test]
+    fn a_thread_that_ends_leaves_its_shard_to_the_next() {
+        let alone = || {
+            let tallies = Sharded::<Tally>::default();
+            tallies.mine().1.is_alone
+        };
+        // Other tests may hold some of them for a while; never all of them for long.
+        let mut seen = 0;
+        for _ in 0..100 * OWNED {
+            seen += usize::from(thread::spawn(alone).join().unwrap());
+        }
+        assert!(seen > OWNED, "{seen}");
     }
 }

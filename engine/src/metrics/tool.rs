@@ -1,14 +1,13 @@
 //! ToolMetrics: what is counted of one tool.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use metrics::{Counter, Histogram, counter, histogram};
 
-use super::buckets::Buckets;
-use super::shards::Sharded;
+use super::buckets::{Buckets, HandedOver};
+use super::shards::{Sharded, Tally};
 use super::{CALL_SECONDS, CALLS_TOTAL, FAILURES_TOTAL, FailureKind, QUEUE_SECONDS, RUN_SECONDS, shared};
+use crate::dispatch::Moment;
 use crate::result::CallStatus;
 
 /// What is counted of one tool. Made at registration; takes room only once the tool is called. What has not been
@@ -18,50 +17,60 @@ pub(crate) struct ToolMetrics {
     provider: Arc<str>,
     tool: Arc<str>,
     counts: OnceLock<Box<Sharded<Counts>>>,
-    by_status: [OnceLock<Counter>; CallStatus::ALL.len()],
-    latency: OnceLock<Latency>,
+    published: Mutex<Option<Box<Published>>>,
 }
 
-/// The times of one call.
+/// The times of one call, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallTimes {
-    pub(crate) total: Duration,
+    total: u64,
     /// Queue wait and run, where the tool was started.
-    pub(crate) started: Option<(Duration, Duration)>,
+    started: Option<(u64, u64)>,
 }
 
 /// What one worker has counted.
 #[derive(Debug, Default)]
 struct Counts {
-    by_status: [AtomicU64; CallStatus::ALL.len()],
+    by_status: [Tally; CallStatus::ALL.len()],
     call: Buckets,
     run: Buckets,
     queue: Buckets,
 }
 
-/// The recorder's handles.
+/// What the recorder knows.
 #[derive(Debug)]
-struct Latency {
-    call: Histogram,
-    run: Histogram,
-    queue: Histogram,
+struct Published {
+    by_status: [(u64, Option<Counter>); CallStatus::ALL.len()],
+    call: (HandedOver, Histogram),
+    run: (HandedOver, Histogram),
+    queue: (HandedOver, Histogram),
+}
+
+// === impl CallTimes ===
+
+impl CallTimes {
+    /// Of a call whose tool was entered then, if at all, and which ended then.
+    pub(crate) fn of(entered: Option<Moment>, ended: Moment) -> Self {
+        let start = Moment::default();
+        let started = entered.map(|entered| (entered.nanos_since(start), ended.nanos_since(entered)));
+        Self { total: ended.nanos_since(start), started }
+    }
 }
 
 // === impl ToolMetrics ===
 
 impl ToolMetrics {
     pub(crate) fn new(provider: Arc<str>, tool: Arc<str>) -> Self {
-        let by_status = std::array::from_fn(|_| OnceLock::new());
-        Self { provider, tool, counts: OnceLock::new(), by_status, latency: OnceLock::new() }
+        Self { provider, tool, counts: OnceLock::new(), published: Mutex::default() }
     }
 
     pub(crate) fn record(&self, status: CallStatus, times: CallTimes) {
-        let counts = self.counts.get_or_init(Box::default).mine();
-        counts.by_status[status.index()].fetch_add(1, Ordering::Relaxed);
-        counts.call.record(times.total);
+        let (counts, writer) = self.counts.get_or_init(Box::default).mine();
+        counts.by_status[status.index()].add(writer, 1);
+        counts.call.record(writer, times.total);
         if let Some((queue, run)) = times.started {
-            counts.queue.record(queue);
-            counts.run.record(run);
+            counts.queue.record(writer, queue);
+            counts.run.record(writer, run);
         }
     }
 
@@ -73,18 +82,20 @@ impl ToolMetrics {
     /// Hands what was counted over to the recorder.
     pub(crate) fn publish(&self) {
         let Some(counts) = self.counts.get() else { return };
-        let latency = self.latency.get_or_init(|| self.latency());
-        counts.each(|counts| {
-            for (status, count) in CallStatus::ALL.into_iter().zip(&counts.by_status) {
-                let count = count.swap(0, Ordering::Relaxed);
-                if count > 0 {
-                    self.by_status[status.index()].get_or_init(|| self.counter(status)).increment(count);
-                }
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        let published = &mut **published.get_or_insert_with(|| Box::new(self.unpublished()));
+        for (status, (told, counter)) in CallStatus::ALL.into_iter().zip(&mut published.by_status) {
+            let count =
+                counts.all().fold(0, |sum: u64, counts| sum.wrapping_add(counts.by_status[status.index()].get()));
+            if count != *told {
+                counter.get_or_insert_with(|| self.counter(status)).increment(count.wrapping_sub(*told));
+                *told = count;
             }
-            counts.call.drain_into(&latency.call);
-            counts.run.drain_into(&latency.run);
-            counts.queue.drain_into(&latency.queue);
-        });
+        }
+        let Published { call, run, queue, .. } = published;
+        call.0.catch_up(counts.all().map(|counts| &counts.call), &call.1);
+        run.0.catch_up(counts.all().map(|counts| &counts.run), &run.1);
+        queue.0.catch_up(counts.all().map(|counts| &counts.queue), &queue.1);
     }
 
     fn counter(&self, status: CallStatus) -> Counter {
@@ -92,13 +103,14 @@ impl ToolMetrics {
         counter!(CALLS_TOTAL, "provider" => provider, "tool" => tool, "status" => status.as_str())
     }
 
-    fn latency(&self) -> Latency {
+    fn unpublished(&self) -> Published {
         let histogram =
             |name: &'static str| histogram!(name, "provider" => shared(&self.provider), "tool" => shared(&self.tool));
-        Latency {
-            call: histogram(CALL_SECONDS),
-            run: histogram(RUN_SECONDS),
-            queue: histogram!(QUEUE_SECONDS, "provider" => shared(&self.provider)),
+        Published {
+            by_status: std::array::from_fn(|_| (0, None)),
+            call: (HandedOver::default(), histogram(CALL_SECONDS)),
+            run: (HandedOver::default(), histogram(RUN_SECONDS)),
+            queue: (HandedOver::default(), histogram!(QUEUE_SECONDS, "provider" => shared(&self.provider))),
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BreakerState, Permits, Probe};
 use crate::call::Locale;
 use crate::isolate::Isolated;
-use crate::provider::{InvokeResult, ProviderKind, ToolProvider};
+use crate::provider::{ProviderKind, ToolProvider};
 use crate::result::{CallError, ErrorCode, ToolFailure};
 use crate::text;
 
@@ -120,15 +120,17 @@ impl ProviderHandle {
     /// [`ProviderHandle::idle`] cannot miss a call.
     pub(crate) fn enter(&self, locale: Locale) -> Result<(), CallError> {
         self.in_flight.0.fetch_add(1, Ordering::SeqCst);
-        // A breaker may be just about to close; it is asked when the tool is entered.
-        let down = if self.life() == Life::Watched { None } else { self.why_down(locale) };
-        match down {
-            None => Ok(()),
-            Some(error) => {
-                self.leave();
-                Err(error)
-            }
+        match self.life() {
+            // A breaker may be just about to close; it is asked when the tool is entered.
+            Life::Up | Life::Watched | Life::Draining => Ok(()),
+            Life::Closed | Life::Crashed | Life::Shutdown => Err(self.turned_away(locale)),
         }
+    }
+
+    #[cold]
+    fn turned_away(&self, locale: Locale) -> CallError {
+        self.leave();
+        self.why_down(locale).unwrap_or_else(|| text::provider_down(locale, &self.name, &self.why()))
     }
 
     /// Whether there is nothing to look at before a tool is entered, nor to note when it has gone well. This is all that
@@ -148,11 +150,16 @@ impl ProviderHandle {
     }
 
     /// Tells the breaker how a call went. One that goes well as usual writes nothing.
-    pub(crate) fn judge(&self, probe: &mut Option<Probe>, returned: &InvokeResult, entered: Instant) {
+    pub(crate) fn judge<T>(
+        &self,
+        probe: &mut Option<Probe>,
+        returned: &Result<T, ToolFailure>,
+        entered: impl FnOnce() -> Instant,
+    ) {
         match returned {
             Ok(_) if probe.is_none() && self.is_plainly_up() => {}
             Ok(_) => self.answered(probe.take()),
-            Err(failure) => self.broke(probe.take(), entered, failure),
+            Err(failure) => self.broke(probe.take(), entered(), failure),
         }
     }
 

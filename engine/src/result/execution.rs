@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::content::object_size;
-use super::{ContentItem, history};
+use super::{ContentItem, Metadata, history};
 use crate::json::{JsonText, readable};
 use crate::session::LoadedSet;
 
@@ -27,7 +25,7 @@ pub struct ToolExecutionResult {
     /// Messages that the tool wants in the history after its result, in the caller's own form.
     pub post_history_messages: Vec<JsonText>,
     /// Whatever else the tool says; goes to the caller, never to the model.
-    pub metadata: Map<String, Value>,
+    pub metadata: Metadata,
     /// The result as the tool's own protocol gave it, where [`crate::ToolBatch::native_results`] asks for it.
     pub native: Option<JsonText>,
     /// What the result asks of the batch and the session.

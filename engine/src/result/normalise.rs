@@ -96,7 +96,7 @@ fn from_object(mut object: RawObject<'_>) -> Result<ToolExecutionResult, Invalid
         success,
         error_message: text(&object, "error_message"),
         post_history_messages: post_history_messages(&object)?,
-        metadata: metadata(&object),
+        metadata: metadata(&object).into(),
         ..ToolExecutionResult::default()
     };
     match blocks {

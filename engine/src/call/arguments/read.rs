@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault;
 use super::mend::{Front, front, mend};
@@ -22,6 +22,8 @@ use crate::json::{JsonText, kind, lossy};
 use crate::limits::Limits;
 use crate::result::{CallError, ErrorCode, Repair, RepairKind};
 
+/// What a call without arguments has.
+const NO_KEYS: &str = "{}";
 /// The longest form of one byte in a JSON string is `\u00xx`.
 const LONGEST_ESCAPE: usize = 6;
 
@@ -44,6 +46,9 @@ pub(crate) fn read_arguments(
     if whole.is_empty() || whole == "null" {
         return Ok(empty());
     }
+    if whole == NO_KEYS && text.len() == whole.len() {
+        return Ok((Arguments { text: JsonText::trusted(Arc::clone(&text)), value: None }, Vec::new()));
+    }
     if whole.len() > limits.max_argument_bytes {
         return Err(fault::too_large(limits.max_argument_bytes));
     }
@@ -53,7 +58,7 @@ pub(crate) fn read_arguments(
         Cow::Borrowed(read) if read.len() == text.len() => Arc::clone(&text),
         other => Arc::from(&**other),
     };
-    let arguments = Arguments { text: JsonText::trusted(shared), value: Arc::new(value) };
+    let arguments = Arguments::new(JsonText::trusted(shared), value);
     Ok((arguments, repairs.into_iter().map(Repair::whole).collect()))
 }
 
@@ -61,11 +66,11 @@ pub(crate) fn read_arguments(
 pub(crate) fn reread(text: String, limits: &Limits) -> Result<Arguments, CallError> {
     let value = parse(&text, limits.max_argument_depth)
         .map_err(|error| fault::unreadable(&text, limits.max_argument_depth, error))?;
-    Ok(Arguments { text: JsonText::trusted(text.into()), value: Arc::new(value) })
+    Ok(Arguments::new(JsonText::trusted(text.into()), value))
 }
 
 fn empty() -> (Arguments, Vec<Repair>) {
-    let arguments = Arguments { text: JsonText::trusted("{}".into()), value: Arc::new(Value::Object(Map::new())) };
+    let arguments = Arguments { text: JsonText::trusted(NO_KEYS.into()), value: None };
     (arguments, vec![Repair::whole(RepairKind::EmptyArguments)])
 }
 
