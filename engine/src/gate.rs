@@ -18,7 +18,7 @@ mod withheld;
 
 use std::sync::Arc;
 
-use crate::call::{Arguments, CallPolicy, ToolCall};
+use crate::call::{Arguments, CallPolicy, RawArguments};
 use crate::limits::Limits;
 use crate::registry::PreparedTool;
 use crate::result::{CallError, Repair};
@@ -59,7 +59,6 @@ pub(crate) enum Gate {
 /// What the gates found out about a call that they let pass.
 pub(crate) struct Admission {
     pub(crate) arguments: Arguments,
-    pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where the tool needs it.
     pub(crate) source: Option<Box<Source>>,
     /// Why a person has to agree first, if so.
@@ -80,27 +79,31 @@ pub(crate) fn may_find(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
     effect::may_list(tool, caller)
 }
 
-/// Whether the call may run, and with which arguments.
+/// Whether the call may run, and with which arguments. What had to be mended in them is added to `repairs`.
+#[inline]
 pub(crate) fn admit(
     tool: &Arc<PreparedTool>,
-    call: &ToolCall,
+    raw: RawArguments,
     caller: &Caller<'_>,
     policy: &CallPolicy,
     limits: &Limits,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Admission, Refusal> {
     before_arguments(tool, caller)?;
-    let (arguments, repairs) = arguments::check(tool, call, policy, limits)?;
-    let (arguments, source) = source_message::check(tool, arguments, caller)?;
+    let mut arguments = arguments::check(tool, raw, policy, limits, repairs)?;
+    let source = source_message::check(tool, &mut arguments, caller)?;
     let ask = effect::check(tool, caller)?;
-    Ok(Admission { arguments, repairs, source, ask })
+    Ok(Admission { arguments, source, ask })
 }
 
+#[inline]
 fn before_arguments(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     before_loaded(tool, caller)?;
     loaded::check(tool, caller)?;
     behind_loaded(tool, caller)
 }
 
+#[inline]
 fn before_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     let locale = caller.context.locale;
     provider::check(tool, locale)?;
@@ -108,6 +111,7 @@ fn before_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal
     allowed::check(tool, caller)
 }
 
+#[inline]
 fn behind_loaded(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     availability::check(tool, caller)?;
     actor::check(tool, &caller.context)
@@ -135,6 +139,7 @@ impl Gate {
         }
     }
 
+    #[cold]
     pub(crate) fn refuse(self, error: CallError) -> Refusal {
         Refusal { gate: self, error: Box::new(error) }
     }

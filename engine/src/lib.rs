@@ -98,8 +98,8 @@ pub use registry::{
     ToolRegistry, ToolWarning, UnavailableTool,
 };
 pub use result::{
-    BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult, Repair,
-    RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,
+    BatchOutcome, CallError, CallResult, CallStatus, ContentItem, ContentType, ErrorCode, Executed, KeptResult,
+    Metadata, Repair, RepairKind, ResultEffects, Sent, ToolExecutionResult, ToolFailure, ToolOrigin, ToolResultBuilder,
     content_items_from_json, format_error_result, format_list_result, format_tool_result, media_reference,
     result_from_json, result_from_mcp,
 };

@@ -83,6 +83,11 @@ impl ArgumentSchema {
         Ok(Self { validator, source: Arc::new(schema.clone()), effort: Effort::of(schema), admits_none })
     }
 
+    /// Whether a call without arguments fits as it is.
+    pub(crate) fn admits_none(&self) -> bool {
+        self.admits_none
+    }
+
     /// Checks arguments, and coerces what the policy admits when they do not fit.
     ///
     /// # Errors
@@ -93,9 +98,6 @@ impl ArgumentSchema {
         policy: &CallPolicy,
         limits: &Limits,
     ) -> Result<(Arguments, Vec<Repair>), CallError> {
-        if self.admits_none && arguments.are_empty() {
-            return Ok((arguments, Vec::new()));
-        }
         let mut arguments = arguments;
         let mut repairs = Vec::new();
         if policy.drop_empty_optionals {
@@ -191,7 +193,7 @@ mod tests {
 
     fn check(schema: &Value, arguments: &Value) -> Result<(), CallError> {
         let (arguments, _) =
-            read_arguments(&RawArguments::from(arguments), Profile::Strict, &Limits::default()).unwrap();
+            read_arguments(RawArguments::from(arguments), Profile::Strict, &Limits::default()).unwrap();
         ArgumentSchema::compile(schema).unwrap().check(&arguments)
     }
 

@@ -64,6 +64,14 @@ impl From<&Value> for RawArguments {
 // === impl Arguments ===
 
 impl Arguments {
+    /// What a call without arguments says.
+    pub(crate) const NO_KEYS: &str = "{}";
+
+    /// An object without keys, as this text says it.
+    pub(crate) fn without_keys(text: Arc<str>) -> Self {
+        Self { text: JsonText::trusted(text), value: None }
+    }
+
     /// The JSON text, digit for digit as the model wrote it.
     pub fn text(&self) -> &str {
         self.text.as_str()
@@ -74,14 +82,13 @@ impl Arguments {
         &self.text
     }
 
+    pub(crate) fn into_json(self) -> JsonText {
+        self.text
+    }
+
     /// The parsed value. Integers beyond 64 bits are floats here: use [`Arguments::text`] where their digits matter.
     pub fn value(&self) -> &Value {
         self.value.as_deref().unwrap_or(&EMPTY)
-    }
-
-    /// Whether they are the object without keys.
-    pub(crate) fn are_empty(&self) -> bool {
-        self.value.is_none()
     }
 
     fn new(text: JsonText, value: Value) -> Self {
@@ -89,16 +96,15 @@ impl Arguments {
         Self { text, value: (!is_empty).then(|| Arc::new(value)) }
     }
 
-    /// The arguments without one key, and its value. Nothing else changes, digit for digit.
-    pub(crate) fn without(self, key: &str) -> (Self, Option<Value>) {
+    /// Takes out one key, and gives its value. Nothing else changes, digit for digit.
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Value> {
         let mut edits = Edits::default();
         edits.add(&[key], Change::Remove);
-        let Some(text) = self.value().get(key).and_then(|_| edits.apply(self.text.as_str())) else {
-            return (self, None);
-        };
-        let mut value = self.value.map_or_else(Value::default, Arc::unwrap_or_clone);
+        let text = self.value().get(key).and_then(|_| edits.apply(self.text.as_str()))?;
+        let mut value = self.value.take().map_or_else(Value::default, Arc::unwrap_or_clone);
         let taken = value.as_object_mut().and_then(|object| object.shift_remove(key));
-        (Self::new(JsonText::trusted(text.into()), value), taken)
+        *self = Self::new(JsonText::trusted(text.into()), value);
+        taken
     }
 
     /// Reads the text into a Rust type.

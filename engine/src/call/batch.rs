@@ -78,7 +78,7 @@ impl ToolCall {
     /// # Errors
     /// What is wrong with them, and where.
     pub fn read(&self, profile: Profile, limits: &Limits) -> Result<(Arguments, Vec<Repair>), CallError> {
-        read_arguments(&self.arguments, profile, limits)
+        read_arguments(self.arguments.clone(), profile, limits)
     }
 
     /// The same call with what its vendor wants back.

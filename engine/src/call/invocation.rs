@@ -61,6 +61,11 @@ impl ToolInvocation {
         self.batch.tool(self.index).is_repeatable
     }
 
+    /// The place of the tool in its provider's listing.
+    pub(crate) fn listed_at(&self) -> usize {
+        self.batch.tool(self.index).listed_at
+    }
+
     /// The tool's name within its provider.
     pub fn tool_name(&self) -> &str {
         &self.spec().name
@@ -78,7 +83,7 @@ impl ToolInvocation {
 
     /// Id of the call.
     pub fn call_id(&self) -> &CallId {
-        &self.batch.admitted[self.index].call.call_id
+        &self.batch.call(self.index).call_id
     }
 
     /// Session id.

@@ -107,7 +107,7 @@ fn as_object(raw: &RawArguments) -> JsonText {
         RawArguments::CutOff(token) => RawArguments::Encoded(token.clone()),
         other => other.clone(),
     };
-    if let Ok((arguments, _)) = read_arguments(&given, Profile::Lenient, &limits) {
+    if let Ok((arguments, _)) = read_arguments(given.clone(), Profile::Lenient, &limits) {
         return arguments.json().clone();
     }
     let text = match &given {

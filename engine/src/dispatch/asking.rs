@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::RunningBatch;
 use super::clock::FAR;
 use super::plan::{Passed, Planner, Refused};
-use super::running::{Admitted, Entry};
+use super::running::Admitted;
 use super::settled::Settled;
 use crate::approval::{ApprovalId, ApprovalNotice, ApprovalRequest, Waiting};
 use crate::call::ToolCall;
@@ -31,54 +31,40 @@ impl Planner<'_> {
     pub(super) fn ask(
         &mut self,
         index: usize,
-        call: ToolCall,
+        call: &ToolCall,
         passed: Passed,
         reason: AskReason,
     ) -> Result<Admitted, Box<Refused>> {
         let (locale, policy) = (self.caller.context.locale, &self.caller.policy.approvals);
         let (route, waits) = (passed.route, self.waits());
         if waits && self.room == 0 {
-            return Err(self.refused(index, call, route, Gate::InFlight.refuse(text::in_flight_limit(locale))));
+            return Err(self.refused(index, route, Gate::InFlight.refuse(text::in_flight_limit(locale))));
         }
         let timeout = policy.timeout.min(FAR);
         let started = self.clock.started();
         let expires = started.checked_add(timeout).unwrap_or(started);
-        let request = Arc::new(self.request(&call, &passed, reason, timeout));
+        let request = Arc::new(self.request(call, &passed, reason, timeout));
         let waiting = waits.then(|| Arc::new(Waiting::new(Arc::clone(&request), expires)));
         if self.engine.approvals.ask(Arc::clone(&request), expires, waiting.clone(), policy).is_err() {
             let full = text::approvals_full(locale, &request.title);
-            return Err(self.refused(index, call, route, Gate::Effect.refuse(full)));
+            return Err(self.refused(index, route, Gate::Effect.refuse(full)));
         }
         self.asked.push(request.id.clone());
-        let Passed { route, arguments, repairs, source, is_ordered, .. } = passed;
         if waiting.is_some() {
             self.room -= 1;
             // The tool's own time begins when somebody has agreed.
-            let deadline = self.while_asking();
-            let entry = Entry::default();
-            return Ok(Admitted {
-                index,
-                call,
-                arguments,
-                repairs,
-                source,
-                deadline,
-                route,
-                is_ordered,
-                entry,
-                waiting,
-            });
+            return Ok(Passed { deadline: self.while_asking(), ..passed }.admitted(index, waiting));
         }
         let error = text::approval_required(locale, &self.table.routes[route].tool.spec, reason);
-        let mut refused = self.refused(index, call, route, Gate::Effect.refuse(error));
+        let mut refused = self.refused(index, route, Gate::Effect.refuse(error));
         refused.settled.note_approval(ApprovalNotice::new(&request, timeout));
         Err(refused)
     }
 
-    fn refused(&self, index: usize, call: ToolCall, route: usize, refusal: Refusal) -> Box<Refused> {
+    fn refused(&self, index: usize, route: usize, refusal: Refusal) -> Box<Refused> {
         metrics::record_refusal(refusal.gate, refusal.error.code);
         let settled = Settled::error(refusal.error, Executed::No, self.clock.now());
-        Box::new(Refused { index, call, route: Some(route), settled })
+        Box::new(Refused { index, route: Some(route), settled })
     }
 
     fn waits(&self) -> bool {
@@ -121,7 +107,7 @@ pub(super) async fn wait(batch: Arc<RunningBatch>, place: usize) -> Settled {
     let admitted = &batch.admitted[place];
     let started = || {
         if let Some(events) = &batch.events {
-            events.started(admitted.index, &admitted.call);
+            events.started(admitted.index, batch.call(place));
         }
     };
     let outcome = match &admitted.waiting {

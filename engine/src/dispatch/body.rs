@@ -78,13 +78,13 @@ impl Drop for Body {
 /// Arguments that a middleware made have to fit as they are: a mistake in them is the host's own, and not mended.
 fn check(batch: &RunningBatch, place: usize, text: &JsonText) -> Result<Arguments, CallError> {
     let raw = RawArguments::text(text.as_str());
-    let (arguments, _) = read_arguments(&raw, Profile::Strict, &batch.engine.limits)?;
+    let (arguments, _) = read_arguments(raw, Profile::Strict, &batch.engine.limits)?;
     let schema = &batch.tool(place).schema;
     match &batch.admitted[place].source {
         // The schema asks for the message's id, which neither the tool nor a middleware is given.
         Some(source) => {
             let whole = RawArguments::text(source.beside(text).as_str());
-            schema.check(&read_arguments(&whole, Profile::Strict, &batch.engine.limits)?.0)?;
+            schema.check(&read_arguments(whole, Profile::Strict, &batch.engine.limits)?.0)?;
         }
         None => schema.check(&arguments)?,
     }

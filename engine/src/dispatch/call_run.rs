@@ -29,6 +29,8 @@ pub(super) struct CallRun {
     stage: Stage,
     /// Of the tool and of its provider.
     permits: TakenPermits,
+    /// Whether it counts as in flight at its provider; what waits for a person does not.
+    is_counted: bool,
     entered: Option<Moment>,
     /// When the call tries whether a provider that broke is well again.
     probe: Option<Probe>,
@@ -54,21 +56,17 @@ type Acquired = Result<TakenPermits, QueueFull>;
 // === impl CallRun ===
 
 impl CallRun {
-    /// Counts the call in and takes the permits that are free, or else a place in the queue.
-    ///
-    /// # Errors
-    /// The provider closed since the batch was planned.
-    pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Result<Self, CallError> {
+    /// For a call that is counted in: takes the permits that are free, or else a place in the queue.
+    #[inline]
+    pub(super) fn new(batch: &Arc<RunningBatch>, place: usize) -> Self {
         let tool = batch.tool(place);
         let waits = batch.admitted[place].waiting.is_some();
-        if !waits {
-            tool.handle.enter(batch.context.locale)?;
-        }
         let mut run = Self {
             batch: Arc::clone(batch),
             place,
             stage: Stage::Ready,
             permits: [None, None],
+            is_counted: !waits,
             entered: None,
             probe: None,
             track: None,
@@ -78,17 +76,20 @@ impl CallRun {
         } else if tool.permits.is_some() || tool.handle.permits.is_some() {
             run.take_permits(tool.permits.clone(), tool.handle.permits.clone());
         }
-        Ok(run)
+        run
     }
 
     /// Polls the call for the first time, for whoever knows what time it is.
+    #[inline]
     pub(super) fn poll_first(&mut self, now: Moment, cx: &mut Context<'_>) -> Poll<Settled> {
-        if matches!(self.stage, Stage::Ready)
-            && let Err(settled) = self.enter(now)
-        {
-            return self.finish(settled);
+        match self.stage {
+            Stage::Ready => match self.enter(now, cx) {
+                Some(settled) => self.finish(settled),
+                None if self.track.is_some() => Pin::new(self).poll(cx),
+                None => Poll::Pending,
+            },
+            _ => Pin::new(self).poll(cx),
         }
-        Pin::new(self).poll(cx)
     }
 
     fn take_permits(&mut self, tool: Option<Arc<Permits>>, provider: Option<Arc<Permits>>) {
@@ -144,43 +145,63 @@ impl CallRun {
         Poll::Ready(Ok(()))
     }
 
-    /// Enters the tool's body. What time it is, is for the caller to know.
-    fn enter(&mut self, now: Moment) -> Result<(), Settled> {
-        self.recheck_source().map_err(|error| Settled::error(error, Executed::No, now))?;
+    /// Enters the tool's body, as of `now`, and polls it once. Gives nothing where it goes on.
+    fn enter(&mut self, now: Moment, cx: &mut Context<'_>) -> Option<Settled> {
+        if let Err(error) = self.may_enter() {
+            return Some(Settled::error(error, Executed::No, now));
+        }
         if let Some(list) = self.batch.engine.middleware.list() {
             let track = Arc::clone(self.track.insert(Arc::default()));
             self.entered = Some(now);
             self.stage = Stage::Running(ChainRun::start(list, Arc::clone(&self.batch), self.place, track));
-            return Ok(());
+            return None;
         }
         let handle = &self.batch.tool(self.place).handle;
         if !handle.is_plainly_up() {
-            let passed = handle.pass_breaker(self.batch.context.locale);
-            self.probe = passed.map_err(|error| Settled::error(error, Executed::No, now))?;
+            match handle.pass_breaker(self.batch.context.locale) {
+                Ok(probe) => self.probe = probe,
+                Err(error) => return Some(Settled::error(error, Executed::No, now)),
+            }
         }
         if !self.batch.admitted[self.place].entry.enter() {
             // It has settled already; this end goes nowhere.
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
-            return Err(Settled::given_up(error, false, now));
+            return Some(Settled::given_up(error, false, now));
         }
         self.entered = Some(now);
+        self.invoke(cx)
+    }
+
+    /// Calls the provider and polls what it gives, with one guard against panics around both.
+    fn invoke(&mut self, cx: &mut Context<'_>) -> Option<Settled> {
         let invoker = Arc::clone(&self.batch.tool(self.place).handle.invoker);
         let invocation = ToolInvocation::new(Arc::clone(&self.batch), self.place);
         let context = CallContext::new(Arc::clone(&self.batch), self.place);
-        match isolate::catch(move || invoker.invoke(invocation, context)) {
-            Ok(future) => {
-                self.stage = Stage::Running(future);
-                Ok(())
+        // Outside of the guard: a body whose poll panicked is not dropped while that panic unwinds, and a result stands
+        // whatever its body's drop does.
+        let (mut body, mut returned) = (None, None);
+        let guarded = isolate::catch(|| {
+            let entered: &mut BoxFuture<'static, InvokeResult> = body.insert(invoker.invoke(invocation, context));
+            match entered.as_mut().poll(cx) {
+                // Boxed at once: a result is large, and goes through many hands.
+                Poll::Ready(Ok(result)) => returned = Some(Ok(Box::new(result))),
+                Poll::Ready(Err(failure)) => returned = Some(Err(failure)),
+                Poll::Pending => return,
             }
-            Err(_panic) => {
-                let error = text::panicked(self.batch.context.locale);
-                Err(Settled::panicked(error, now, self.batch.clock.now()))
-            }
+            body = None;
+        });
+        if let Some(body) = body {
+            self.stage = Stage::Running(body);
+        }
+        match (returned, guarded) {
+            (Some(returned), _) => Some(self.ended(Ok(returned))),
+            (None, Err(panicked)) => Some(self.ended(Err(panicked))),
+            (None, Ok(())) => None,
         }
     }
 
     /// The message that asked for the call may have been taken back while the call waited.
-    fn recheck_source(&self) -> Result<(), CallError> {
+    fn may_enter(&self) -> Result<(), CallError> {
         let (Some(source), Some(session)) = (&self.batch.admitted[self.place].source, &self.batch.session) else {
             return Ok(());
         };
@@ -190,6 +211,7 @@ impl CallRun {
     }
 
     /// The body gave something back, or panicked.
+    #[inline]
     fn ended(&mut self, returned: Result<Returned, Panicked>) -> Settled {
         let now = self.batch.clock.now();
         let entered = self.entered.unwrap_or(now);
@@ -205,17 +227,37 @@ impl CallRun {
         }
     }
 
+    #[inline]
     fn finish(&mut self, settled: Settled) -> Poll<Settled> {
         self.drop_body();
         Poll::Ready(settled)
     }
 
-    /// A body whose drop panics has still settled; the panic stays here.
-    fn drop_body(&mut self) {
-        match std::mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Ready | Stage::Done => {}
-            stage => drop(isolate::catch(move || drop(stage))),
+    /// Gives back what the call holds, once.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        self.drop_body();
+        if std::mem::take(&mut self.is_counted) {
+            self.batch.leave(self.place, &mut self.permits);
         }
+    }
+
+    pub(super) fn batch(&self) -> &Arc<RunningBatch> {
+        &self.batch
+    }
+
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// A body whose drop panics has still settled; the panic stays here.
+    #[inline]
+    fn drop_body(&mut self) {
+        if !matches!(self.stage, Stage::Ready | Stage::Done) {
+            let stage = std::mem::replace(&mut self.stage, Stage::Done);
+            isolate::catch(move || drop(stage)).ok();
+        }
+        self.stage = Stage::Done;
     }
 }
 
@@ -236,13 +278,15 @@ impl Future for CallRun {
                 }
                 Stage::Ready => {
                     let now = self.batch.clock.now();
-                    if let Err(settled) = self.enter(now) {
-                        return self.finish(settled);
+                    match self.enter(now, cx) {
+                        Some(settled) => return self.finish(settled),
+                        // Middleware has been started, and not been polled.
+                        None if self.track.is_some() => {}
+                        None => return Poll::Pending,
                     }
                 }
                 Stage::Running(body) => {
-                    // Boxed at once: a result is large, and goes through many hands.
-                    let polled = isolate::catch(|| body.as_mut().poll(cx).map_ok(Box::new));
+                    let polled = isolate::catch(|| body.as_mut().poll(cx).map(|returned| returned.map(Box::new)));
                     let returned = match polled {
                         Ok(Poll::Pending) => return Poll::Pending,
                         Ok(Poll::Ready(returned)) => Ok(returned),
@@ -260,9 +304,6 @@ impl Future for CallRun {
 
 impl Drop for CallRun {
     fn drop(&mut self) {
-        self.drop_body();
-        if self.batch.admitted[self.place].waiting.is_none() {
-            self.batch.leave(self.place, std::mem::take(&mut self.permits));
-        }
+        self.leave();
     }
 }

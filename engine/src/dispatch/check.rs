@@ -72,7 +72,7 @@ pub(crate) fn check_in(
     let mut checked = Vec::with_capacity(batch.calls.len());
     for (index, call) in batch.calls.iter().enumerate() {
         let (route, renamed) = planner.resolve(&call.name);
-        let admission = planner.check(index, call, route, renamed);
+        let admission = planner.check(index, &call.name, call.arguments.clone(), route, renamed);
         let (arguments, repairs, error) = match admission {
             Ok(Passed { ask: Some(reason), route, .. }) => {
                 let spec = &table.routes[route].tool.spec;

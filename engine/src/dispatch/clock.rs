@@ -32,6 +32,7 @@ impl Clock {
         self.started
     }
 
+    #[inline]
     pub(super) fn now(self) -> Moment {
         Moment(nanos(Instant::now().duration_since(self.started)))
     }

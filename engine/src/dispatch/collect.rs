@@ -8,10 +8,11 @@ use super::plan::{Plan, Refused};
 use super::running::{Admitted, RunningBatch};
 use super::settled::Settled;
 use super::{CancelReason, hint};
-use crate::approval::Asked;
+use crate::approval::{Asked, Waiting};
 use crate::call::{CallId, ToolCall};
 use crate::engine::Engine;
-use crate::gate;
+use crate::gate::{self, Source};
+use crate::json::JsonText;
 use crate::metrics::CallTimes;
 use crate::registry::Route;
 use crate::result::{BatchOutcome, CallResult, Executed, Repair};
@@ -20,20 +21,29 @@ use crate::tool::model_name;
 
 /// Makes the outcome of a batch whose calls have all settled.
 pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>) -> BatchOutcome {
-    let Plan { batch_id, running, refused, asked, _reservation } = plan;
-    let mut results = Vec::with_capacity(settled.len() + refused.len());
-    let mut refused = refused.into_iter().peekable();
-    for (place, settled) in settled.into_iter().flatten().enumerate() {
-        let admitted = &running.admitted[place];
-        while let Some(earlier) = refused.next_if(|refused| refused.index < admitted.index) {
-            results.push(refused_result(engine, &running, earlier));
+    let Plan { batch_id, mut running, refused, asked, _reservation } = plan;
+    // As a rule no tool holds on to its batch, so that its calls can be taken apart; else they are copied.
+    let (calls, admitted) = match Arc::get_mut(&mut running) {
+        Some(batch) => batch.take_calls(),
+        None => (running.calls.clone(), Vec::new()),
+    };
+    let (mut admitted, mut refused) = (admitted.into_iter(), refused.into_iter().peekable());
+    let mut results = Vec::with_capacity(calls.len());
+    let mut conditional = Vec::new();
+    let mut ends = settled.into_iter().flatten().enumerate();
+    for (index, call) in calls.into_iter().enumerate() {
+        if let Some(refused) = refused.next_if(|refused| refused.index == index) {
+            results.push(refused_result(engine, &running, call, refused));
+        } else if let Some((place, settled)) = ends.next() {
+            let passed = admitted.next().map_or_else(|| Ended::of(&running.admitted[place]), Ended::from);
+            let route = &running.table.routes[passed.route];
+            if route.tool.spec.flags.stop_if_all_succeed {
+                conditional.push(index);
+            }
+            results.push(passed.result(index, call, &running, route, settled));
         }
-        results.push(admitted_result(&running, admitted, running.route(place), settled));
     }
-    for later in refused {
-        results.push(refused_result(engine, &running, later));
-    }
-    let stop_requested_by = stop_requested_by(&running, &mut results);
+    let stop_requested_by = stop_requested_by(&conditional, &mut results);
     let stop = !stop_requested_by.is_empty();
     if let Some(session) = &running.session {
         aggregate(engine, session, &running, &results, stop);
@@ -47,16 +57,15 @@ pub(super) fn collect(engine: &Engine, plan: Plan, settled: Vec<Option<Settled>>
     BatchOutcome { batch_id, stop, stop_requested_by, results }
 }
 
-/// The calls that asked to stop. Some tools may only ask when all went well.
-fn stop_requested_by(batch: &RunningBatch, results: &mut [CallResult]) -> Vec<CallId> {
+/// The calls that asked to stop. Some tools, those at the `conditional` places, may only ask when all went well.
+fn stop_requested_by(conditional: &[usize], results: &mut [CallResult]) -> Vec<CallId> {
     let asks = |result: &CallResult| result.is_success() && result.result.effects.stop_after_execution;
     if !results.iter().any(asks) {
         return Vec::new();
     }
     if !results.iter().all(CallResult::is_success) {
-        let conditional = |place: &usize| batch.tool(*place).spec.flags.stop_if_all_succeed;
-        for place in (0..batch.admitted.len()).filter(conditional) {
-            if let Some(result) = results.get_mut(batch.admitted[place].index) {
+        for &place in conditional {
+            if let Some(result) = results.get_mut(place) {
                 result.result.effects.stop_after_execution = false;
             }
         }
@@ -94,85 +103,107 @@ fn end_asking(batch: &RunningBatch, asked: Asked) {
     }
 }
 
-fn admitted_result(batch: &RunningBatch, admitted: &Admitted, route: &Route, settled: Settled) -> CallResult {
-    let tool = &route.tool;
-    let times = CallTimes::of(settled.entered, settled.ended);
-    // The run of an approved call has counted itself.
-    let is_counted = admitted.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
-    if !is_counted {
-        tool.metrics.record(settled.status, times);
-    }
-    // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
-    let never_ran = settled.executed == Executed::No && settled.error.is_some();
-    if never_ran && admitted.waiting.is_none() {
-        gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.clock.started());
-    }
-    if let Some(kind) = settled.failure {
-        tool.metrics.record_failure(kind);
-    }
-    let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
-    // The model is shown its call as it made it, with the id of the message that it named.
-    let arguments = Some(match (rewritten, &admitted.source) {
-        (Some(rewritten), Some(source)) => source.beside(&rewritten),
-        (Some(rewritten), None) => rewritten,
-        (None, Some(source)) => source.arguments.clone(),
-        (None, None) => admitted.arguments.json().clone(),
-    });
-    let head =
-        Head { index: admitted.index, call: &admitted.call, route: Some(route), repairs: admitted.repairs.clone() };
-    CallResult { arguments, ..head.result(batch, settled) }
-}
-
-fn refused_result(engine: &Engine, batch: &RunningBatch, refused: Refused) -> CallResult {
-    let Refused { index, call, route, settled } = refused;
+fn refused_result(engine: &Engine, batch: &RunningBatch, call: ToolCall, refused: Refused) -> CallResult {
+    let Refused { index, route, settled } = refused;
     let route = route.map(|route| &batch.table.routes[route]);
-    let times = CallTimes::of(None, settled.ended);
     let metrics = route.map_or(engine.metrics.unknown(), |route| &route.tool.metrics);
-    metrics.record(settled.status, times);
-    Head { index, call: &call, route, repairs: Vec::new() }.result(batch, settled)
+    metrics.record(settled.status, CallTimes::of(None, settled.ended));
+    result(index, call, batch, route, None, Vec::new(), settled)
 }
 
-/// What of a result is known before its call has run.
-struct Head<'a> {
-    index: usize,
-    call: &'a ToolCall,
-    route: Option<&'a Route>,
+/// What is left of an admitted call when it has settled.
+struct Ended {
+    route: usize,
+    arguments: JsonText,
     repairs: Vec<Repair>,
+    source: Option<Box<Source>>,
+    waiting: Option<Arc<Waiting>>,
 }
 
-// === impl Head ===
+// === impl Ended ===
 
-impl Head<'_> {
-    fn result(self, batch: &RunningBatch, settled: Settled) -> CallResult {
-        let mut settled = settled;
-        if let Some(route) = self.route {
-            hint::add(&mut settled, &route.tool, batch);
+impl From<Admitted> for Ended {
+    #[inline]
+    fn from(admitted: Admitted) -> Self {
+        let Admitted { route, arguments, repairs, source, waiting, .. } = admitted;
+        Self { route, arguments: arguments.into_json(), repairs, source, waiting }
+    }
+}
+
+impl Ended {
+    fn of(admitted: &Admitted) -> Self {
+        Self {
+            route: admitted.route,
+            arguments: admitted.arguments.json().clone(),
+            repairs: admitted.repairs.clone(),
+            source: admitted.source.clone(),
+            waiting: admitted.waiting.clone(),
         }
-        let mut result = settled.result;
-        let notes = settled.notes.map(|notes| *notes).unwrap_or_default();
-        result.tool_name = Some(Arc::clone(&self.call.name));
-        CallResult {
-            index: self.index,
-            call_id: self.call.call_id.clone(),
-            tool: Arc::clone(&self.call.name),
-            model_name: match self.route {
-                Some(route) => Arc::clone(&route.model_name),
-                None => model_name(&self.call.name),
-            },
-            opaque: self.call.opaque.clone(),
-            origin: self.route.map(|route| Arc::clone(&route.tool.origin)),
-            status: settled.status,
-            result,
-            error: settled.error,
-            arguments: None,
-            repairs: self.repairs,
-            executed: settled.executed,
-            truncated: settled.truncated,
-            reference: notes.reference,
-            answered_by: notes.answered_by,
-            warnings: notes.warnings,
-            approval: notes.approval,
-            duration: settled.ended.elapsed(),
+    }
+
+    #[inline]
+    fn result(self, index: usize, call: ToolCall, batch: &RunningBatch, route: &Route, settled: Settled) -> CallResult {
+        let tool = &route.tool;
+        // The run of an approved call has counted itself.
+        let is_counted = self.waiting.as_ref().is_some_and(|waiting| waiting.has_begun());
+        if !is_counted {
+            tool.metrics.record(settled.status, CallTimes::of(settled.entered, settled.ended));
         }
+        // What never reached its tool is not charged; one that waited for a person has spent nothing yet.
+        let never_ran = settled.executed == Executed::No && settled.error.is_some();
+        if never_ran && self.waiting.is_none() {
+            gate::take_back(&batch.engine.usage, &batch.policy, tool, &batch.context, batch.clock.started());
+        }
+        if let Some(kind) = settled.failure {
+            tool.metrics.record_failure(kind);
+        }
+        let rewritten = settled.notes.as_ref().and_then(|notes| notes.arguments.clone());
+        // The model is shown its call as it made it, with the id of the message that it named.
+        let arguments = match (rewritten, self.source) {
+            (Some(rewritten), Some(source)) => source.beside(&rewritten),
+            (Some(rewritten), None) => rewritten,
+            (None, Some(source)) => source.arguments,
+            (None, None) => self.arguments,
+        };
+        result(index, call, batch, Some(route), Some(arguments), self.repairs, settled)
+    }
+}
+
+#[inline]
+fn result(
+    index: usize,
+    call: ToolCall,
+    batch: &RunningBatch,
+    route: Option<&Route>,
+    arguments: Option<JsonText>,
+    repairs: Vec<Repair>,
+    mut settled: Settled,
+) -> CallResult {
+    if let Some(route) = route {
+        hint::add(&mut settled, &route.tool, batch);
+    }
+    let Settled { status, mut result, error, executed, truncated, notes, ended, .. } = settled;
+    let notes = notes.map(|notes| *notes).unwrap_or_default();
+    let ToolCall { call_id, name, opaque, .. } = call;
+    result.tool_name = Some(Arc::clone(&name));
+    CallResult {
+        index,
+        call_id,
+        model_name: route.map_or_else(|| model_name(&name), |route| Arc::clone(&route.model_name)),
+        tool: name,
+        opaque,
+        origin: route.map(|route| Arc::clone(&route.tool.origin)),
+        status,
+        result,
+        error,
+        arguments,
+        repairs,
+        executed,
+        truncated,
+        reference: notes.reference,
+        answered_by: notes.answered_by,
+        warnings: notes.warnings,
+        approval: notes.approval,
+        duration: ended.elapsed(),
     }
 }

@@ -1,6 +1,8 @@
-//! Delivery: how a call in a task of its own comes back to its batch.
+//! How a call that runs apart comes back to its batch: from a task of its own, or from a thread for blocking work.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use tokio::task::JoinHandle;
 
@@ -10,11 +12,52 @@ use super::settled::Settled;
 use crate::result::ErrorCode;
 use crate::text;
 
-/// Leaves something in the outbox whatever becomes of its task.
+/// A call in a task of its own. Leaves its end in the outbox, whatever becomes of the task.
+pub(super) struct CallTask {
+    run: CallRun,
+    is_delivered: bool,
+}
+
+/// Leaves something in the outbox whatever becomes of its thread.
 pub(super) struct Delivery {
     batch: Arc<RunningBatch>,
     place: usize,
     settled: Option<Settled>,
+}
+
+// === impl CallTask ===
+
+impl CallTask {
+    pub(super) fn new(run: CallRun) -> Self {
+        Self { run, is_delivered: false }
+    }
+}
+
+impl Future for CallTask {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_delivered {
+            return Poll::Ready(());
+        }
+        let settled = ready!(Pin::new(&mut self.run).poll(cx));
+        // Whoever hears of the end finds the place of the call free.
+        self.run.leave();
+        self.is_delivered = true;
+        self.run.batch().outbox.push(self.run.place(), settled);
+        Poll::Ready(())
+    }
+}
+
+impl Drop for CallTask {
+    /// A task that was aborted, or whose runtime shuts down, has nothing to deliver.
+    fn drop(&mut self) {
+        if !self.is_delivered {
+            self.run.leave();
+            let (batch, place) = (self.run.batch(), self.run.place());
+            batch.outbox.push(place, shut_down(batch, place));
+        }
+    }
 }
 
 // === impl Delivery ===
@@ -43,12 +86,14 @@ impl Delivery {
 }
 
 impl Drop for Delivery {
-    /// A task that was aborted, or whose runtime shuts down, has nothing to deliver.
     fn drop(&mut self) {
-        let settled = self.settled.take().unwrap_or_else(|| {
-            let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledShutdown);
-            Settled::given_up(error, self.batch.admitted[self.place].entry.give_up(), self.batch.clock.now())
-        });
+        let settled = self.settled.take().unwrap_or_else(|| shut_down(&self.batch, self.place));
         self.batch.outbox.push(self.place, settled);
     }
+}
+
+/// The end of a call whose task or thread went away under it.
+fn shut_down(batch: &RunningBatch, place: usize) -> Settled {
+    let error = text::cancelled(batch.context.locale, ErrorCode::CancelledShutdown);
+    Settled::given_up(error, batch.admitted[place].entry.give_up(), batch.clock.now())
 }

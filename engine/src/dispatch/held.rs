@@ -39,20 +39,22 @@ impl Holds {
         held
     }
 
-    /// Leaves what a call holds to whoever holds it on. Gives it back where nobody does.
-    pub(super) fn leave(&self, place: usize, permits: TakenPermits) -> Option<TakenPermits> {
-        if !self.any.load(Ordering::Acquire) {
-            return Some(permits);
-        }
+    /// Leaves what a call holds to whoever holds it on. Says whether nobody does.
+    #[inline]
+    pub(super) fn leave(&self, place: usize, permits: &mut TakenPermits) -> bool {
+        !self.any.load(Ordering::Acquire) || self.leave_to_holder(place, permits)
+    }
+
+    fn leave_to_holder(&self, place: usize, permits: &mut TakenPermits) -> bool {
         let by_place = self.by_place.lock().unwrap_or_else(PoisonError::into_inner);
         let held = by_place.iter().find(|(owner, _)| *owner == place).and_then(|(_, held)| held.upgrade());
         drop(by_place);
         match held {
             Some(held) => {
-                *held.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(permits);
-                None
+                *held.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::mem::take(permits));
+                false
             }
-            None => Some(permits),
+            None => true,
         }
     }
 }

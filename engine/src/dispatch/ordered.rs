@@ -44,7 +44,7 @@ impl Ordered {
 
     /// Whether the call is not to be started yet.
     pub(super) fn waits(&self, place: usize) -> bool {
-        self.waiting.iter().any(|waiting| waiting.place == place)
+        !self.waiting.is_empty() && self.waiting.iter().any(|waiting| waiting.place == place)
     }
 
     /// The call whose turn it is, if the one before has settled. What settled while it waited was left out before.

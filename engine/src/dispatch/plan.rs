@@ -9,8 +9,8 @@ use super::deadline::Deadline;
 use super::running::{Admitted, Entry, RunningBatch, Shared};
 use super::settled::Settled;
 use super::{BatchControl, EventSender, audit};
-use crate::approval::{ApprovalId, Asked};
-use crate::call::{Arguments, BatchId, CallPolicy, ToolBatch, ToolCall};
+use crate::approval::{ApprovalId, Asked, Waiting};
+use crate::call::{Arguments, BatchId, CallPolicy, RawArguments, ToolBatch, ToolCall};
 use crate::engine::{Engine, Reservation};
 use crate::gate::{self, Admission, AskReason, Caller, Charging, Gate, Refusal, Source, UsageGate};
 use crate::metrics;
@@ -36,7 +36,6 @@ pub(super) struct Plan {
 /// A call that settled before it ran.
 pub(super) struct Refused {
     pub(super) index: usize,
-    pub(super) call: ToolCall,
     pub(super) route: Option<usize>,
     pub(super) settled: Settled,
 }
@@ -69,7 +68,7 @@ pub(super) fn plan(
 ) -> Plan {
     let table = engine.table.load_full();
     let reservation = engine.reserve(batch.calls.len().min(engine.limits.max_batch_calls));
-    let calls = std::mem::take(&mut batch.calls);
+    let mut calls = std::mem::take(&mut batch.calls);
     let batch_id = batch.id.clone();
     let policy = engine.policy.load_full();
     let view = session.as_deref().map(|session| view(engine, session, &batch));
@@ -81,18 +80,13 @@ pub(super) fn plan(
     let mut planner = Planner::new(engine, &table, &batch, caller, started, room, Charging::Used);
     let mut admitted = Vec::with_capacity(calls.len());
     let mut refused = Vec::new();
-    for (index, call) in calls.into_iter().enumerate() {
-        match planner.consider(index, call) {
-            Ok(call) => admitted.push(call),
-            Err(call) => {
-                if let (Some(events), Some(error)) = (&events, &call.settled.error) {
-                    if let Some(notice) = call.settled.approval() {
-                        events.approval_required(index, &call.call, notice);
-                    }
-                    events.settled(index, &call.call, error.code.status(), call.settled.ended.elapsed());
-                }
-                refused.push(*call);
+    for (index, call) in calls.iter_mut().enumerate() {
+        let raw = std::mem::take(&mut call.arguments);
+        if let Err(refusal) = planner.consider(index, call, raw, &mut admitted) {
+            if let Some(events) = &events {
+                refusal.tell(call, events);
             }
+            refused.push(*refusal);
         }
     }
     taint(engine, session.as_deref(), &planner, &admitted);
@@ -118,7 +112,7 @@ pub(super) fn plan(
         turn,
         loaded,
     };
-    let running = Arc::new(RunningBatch::new(engine, shared, admitted));
+    let running = Arc::new(RunningBatch::new(engine, shared, calls, admitted));
     let asked = if asked.is_empty() { None } else { Some(hand_out(engine, &running, asked)) };
     Plan { batch_id, running, refused, asked, _reservation: reservation }
 }
@@ -164,10 +158,32 @@ pub(super) struct Passed {
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
     pub(super) source: Option<Box<Source>>,
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
     pub(super) is_ordered: bool,
     /// Why a person has to be asked, if so.
     pub(super) ask: Option<AskReason>,
+}
+
+// === impl Refused ===
+
+impl Refused {
+    fn tell(&self, call: &ToolCall, events: &EventSender) {
+        if let Some(notice) = self.settled.approval() {
+            events.approval_required(self.index, call, notice);
+        }
+        events.settled(self.index, call, self.settled.status, self.settled.ended.elapsed());
+    }
+}
+
+// === impl Passed ===
+
+impl Passed {
+    #[inline]
+    pub(super) fn admitted(self, index: usize, waiting: Option<Arc<Waiting>>) -> Admitted {
+        let Self { route, arguments, repairs, source, deadline, is_ordered, .. } = self;
+        let entry = Entry::default();
+        Admitted { index, arguments, repairs, source, deadline, route, is_ordered, entry, waiting }
+    }
 }
 
 // === impl Planner ===
@@ -198,34 +214,30 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn consider(&mut self, index: usize, call: ToolCall) -> Result<Admitted, Box<Refused>> {
+    /// Adds the call to those that may run, or says why it may not.
+    fn consider(
+        &mut self,
+        index: usize,
+        call: &ToolCall,
+        raw: RawArguments,
+        admitted: &mut Vec<Admitted>,
+    ) -> Result<(), Box<Refused>> {
         let (route, renamed) = self.resolve(&call.name);
-        match self.check(index, &call, route, renamed) {
+        match self.check(index, &call.name, raw, route, renamed) {
             Ok(passed) => {
                 if let Some(reason) = passed.ask {
-                    return self.ask(index, call, passed, reason);
+                    admitted.push(self.ask(index, call, passed, reason)?);
+                    return Ok(());
                 }
-                let Passed { route, arguments, repairs, source, deadline, is_ordered, .. } = passed;
                 self.room -= 1;
-                let entry = Entry::default();
-                Ok(Admitted {
-                    index,
-                    call,
-                    arguments,
-                    repairs,
-                    source,
-                    deadline,
-                    route,
-                    is_ordered,
-                    entry,
-                    waiting: None,
-                })
+                admitted.push(passed.admitted(index, None));
+                Ok(())
             }
             Err(refusal) => {
                 metrics::record_refusal(refusal.gate, refusal.error.code);
-                audit::refused(&refusal, &call, &self.caller.context);
+                audit::refused(&refusal, call, &self.caller.context);
                 let settled = Settled::error(refusal.error, Executed::No, self.clock.now());
-                Err(Box::new(Refused { index, call, route, settled }))
+                Err(Box::new(Refused { index, route, settled }))
             }
         }
     }
@@ -254,10 +266,12 @@ impl<'a> Planner<'a> {
         Gate::Name.refuse(self.table.why_missing(name, &nearest, self.caller.context.locale))
     }
 
+    #[inline]
     pub(super) fn check(
         &mut self,
         index: usize,
-        call: &ToolCall,
+        name: &str,
+        raw: RawArguments,
         route: Option<usize>,
         renamed: Option<Repair>,
     ) -> Result<Passed, Refusal> {
@@ -273,17 +287,17 @@ impl<'a> Planner<'a> {
             return Err(Gate::Turn.refuse(text::turn_over(locale)));
         }
         let Some(route) = route else {
-            return Err(self.unknown(&call.name));
+            return Err(self.unknown(name));
         };
         let tool = &self.table.routes[route].tool;
-        let admission = gate::admit(tool, call, &self.caller, &self.policy, &self.engine.limits)?;
-        let Admission { arguments, repairs: mended, source, ask } = admission;
+        let mut repairs = Vec::from_iter(renamed);
+        let admission = gate::admit(tool, raw, &self.caller, &self.policy, &self.engine.limits, &mut repairs)?;
+        let Admission { arguments, source, ask } = admission;
         let given = source.as_ref().map_or(arguments.text(), |source| source.arguments.as_str());
         if self.batch.approved.as_ref().is_some_and(|approved| given != approved.arguments.as_str()) {
             return Err(Gate::Arguments.refuse(text::approved_arguments(locale)));
         }
         let ask = ask.filter(|reason| self.must_ask(tool, *reason));
-        let repairs = renamed.into_iter().chain(mended).collect();
         if self.room == 0 && ask.is_none() {
             return Err(Gate::InFlight.refuse(text::in_flight_limit(locale)));
         }

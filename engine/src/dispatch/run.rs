@@ -15,7 +15,7 @@ use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::call_run::CallRun;
-use super::delivery::Delivery;
+use super::delivery::{CallTask, Delivery};
 use super::ordered::Ordered;
 use super::running::Admitted;
 use super::settled::Settled;
@@ -140,46 +140,46 @@ impl<'a> Runner<'a> {
         self.batch.admitted[place].waiting.is_some()
     }
 
+    /// Starts a call. Gives nothing for one that has settled, also just now, since its provider has closed.
+    #[inline]
     fn begin(&mut self, place: usize) -> Option<CallRun> {
         if self.slots[place].is_some() {
             return None;
         }
-        if let Some(events) = &self.batch.events {
-            let admitted = &self.batch.admitted[place];
+        let (batch, waits) = (self.batch, self.waits(place));
+        if let Some(events) = &batch.events {
+            let admitted = &batch.admitted[place];
             match &admitted.waiting {
-                None => events.started(admitted.index, &admitted.call),
-                Some(waiting) => events.approval_required(admitted.index, &admitted.call, &waiting.notice()),
+                None => events.started(admitted.index, batch.call(place)),
+                Some(waiting) => events.approval_required(admitted.index, batch.call(place), &waiting.notice()),
             }
         }
-        if self.batch.admitted[place].is_ordered && !self.waits(place) {
-            self.batch.admitted[place].deadline.start_at(
-                self.batch.clock.now(),
-                self.batch.ends,
-                self.batch.tool(place).timeout,
-            );
+        let tool = batch.tool(place);
+        if batch.admitted[place].is_ordered && !waits {
+            batch.admitted[place].deadline.start_at(batch.clock.now(), batch.ends, tool.timeout);
         }
-        match CallRun::new(self.batch, place) {
-            Ok(run) => Some(run),
-            Err(error) => {
-                self.settle(place, Settled::error(error, Executed::No, self.batch.clock.now()));
-                None
-            }
+        if !waits && let Err(error) = tool.handle.enter(batch.context.locale) {
+            self.settle(place, Settled::error(error, Executed::No, batch.clock.now()));
+            return None;
         }
+        Some(CallRun::new(batch, place))
     }
 
     fn spawn(&mut self, place: usize, run: CallRun, blocking: bool) {
         self.batch.outbox.expect_one();
-        let delivery = Delivery::of(self.batch, place);
         let task = match (blocking, run.is_queued()) {
-            (false, _) => tokio::spawn(async move { delivery.deliver(run.await) }),
-            (true, false) => delivery.spawn_blocking(run),
+            (false, _) => tokio::spawn(CallTask::new(run)),
+            (true, false) => Delivery::of(self.batch, place).spawn_blocking(run),
             // Waiting for a permit takes no thread from other tools.
-            (true, true) => tokio::spawn(async move {
-                match run.admitted().await {
-                    Ok(run) => drop(delivery.spawn_blocking(run)),
-                    Err(settled) => delivery.deliver(settled),
-                }
-            }),
+            (true, true) => {
+                let delivery = Delivery::of(self.batch, place);
+                tokio::spawn(async move {
+                    match run.admitted().await {
+                        Ok(run) => drop(delivery.spawn_blocking(run)),
+                        Err(settled) => delivery.deliver(settled),
+                    }
+                })
+            }
         };
         self.tasks.push((place, task));
     }
@@ -267,7 +267,7 @@ impl<'a> Runner<'a> {
         }
         for call_id in self.batch.control.take_cancelled_calls() {
             let error = text::cancelled(self.batch.context.locale, ErrorCode::CancelledCall);
-            self.abandon(|batch, place| batch.admitted[place].call.call_id == call_id, |_, _| error.clone());
+            self.abandon(|batch, place| batch.call(place).call_id == call_id, |_, _| error.clone());
         }
     }
 
@@ -329,13 +329,14 @@ impl<'a> Runner<'a> {
     }
 
     /// The first end of a call is its end; whatever comes later is dropped.
+    #[inline]
     fn settle(&mut self, place: usize, settled: Settled) {
         if self.slots[place].is_some() {
             return;
         }
         if let Some(events) = &self.batch.events {
-            let admitted = &self.batch.admitted[place];
-            events.settled(admitted.index, &admitted.call, settled.status, settled.ended.elapsed());
+            let index = self.batch.admitted[place].index;
+            events.settled(index, self.batch.call(place), settled.status, settled.ended.elapsed());
         }
         self.slots[place] = Some(settled);
         self.open -= 1;

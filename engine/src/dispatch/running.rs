@@ -33,8 +33,10 @@ pub(crate) struct RunningBatch {
     pub(super) turn: Option<Arc<Turn>>,
     /// What the session had loaded when the batch started; nothing where every tool counts as loaded.
     pub(super) loaded: Option<Arc<LoadedSet>>,
-    /// The calls that passed the gates, in call order.
-    pub(crate) admitted: Box<[Admitted]>,
+    /// All calls, without the arguments as they were written.
+    pub(super) calls: Vec<ToolCall>,
+    /// Those that passed the gates, in call order.
+    pub(crate) admitted: Vec<Admitted>,
     pub(crate) table: Arc<RoutingTable>,
     pub(super) clock: Clock,
     /// When the batch's own time is up.
@@ -55,7 +57,6 @@ pub(crate) struct RunningBatch {
 pub(crate) struct Admitted {
     /// Place in the batch.
     pub(crate) index: usize,
-    pub(crate) call: ToolCall,
     pub(crate) arguments: Arguments,
     pub(crate) repairs: Vec<Repair>,
     /// The message that asked for the call, where its tool needs it.
@@ -95,7 +96,7 @@ pub(super) struct Shared {
 // === impl RunningBatch ===
 
 impl RunningBatch {
-    pub(super) fn new(engine: &Arc<Engine>, shared: Shared, admitted: Vec<Admitted>) -> Self {
+    pub(super) fn new(engine: &Arc<Engine>, shared: Shared, calls: Vec<ToolCall>, admitted: Vec<Admitted>) -> Self {
         let Shared { context, table, clock, ends, control, cancel, events, host, native_results, policy, .. } = shared;
         let Shared { session, turn, loaded, .. } = shared;
         Self {
@@ -108,7 +109,8 @@ impl RunningBatch {
             loaded,
             outbox: Outbox::new(events.is_some()),
             context,
-            admitted: admitted.into_boxed_slice(),
+            calls,
+            admitted,
             table,
             clock,
             ends,
@@ -119,6 +121,16 @@ impl RunningBatch {
             holds: Holds::default(),
             relay: OnceLock::new(),
         }
+    }
+
+    /// Takes the calls out of a batch that nobody else holds any more.
+    pub(super) fn take_calls(&mut self) -> (Vec<ToolCall>, Vec<Admitted>) {
+        (std::mem::take(&mut self.calls), std::mem::take(&mut self.admitted))
+    }
+
+    /// The admitted call at `place`, as the model made it.
+    pub(crate) fn call(&self, place: usize) -> &ToolCall {
+        &self.calls[self.admitted[place].index]
     }
 
     /// The tool of the admitted call at `place`.
@@ -182,9 +194,10 @@ impl RunningBatch {
     }
 
     /// The call at `place` is over: what it holds is given back, unless its provider holds it on.
-    pub(super) fn leave(&self, place: usize, permits: TakenPermits) {
-        if let Some(permits) = self.holds.leave(place, permits) {
-            drop(permits);
+    #[inline]
+    pub(super) fn leave(&self, place: usize, permits: &mut TakenPermits) {
+        if self.holds.leave(place, permits) {
+            *permits = [None, None];
             self.tool(place).handle.leave();
         }
     }

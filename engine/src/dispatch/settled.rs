@@ -68,6 +68,7 @@ impl Settled {
     }
 
     /// The call at `place` of the batch, whose tool gave something back.
+    #[inline]
     pub(super) fn returned(
         returned: Returned,
         entered: Moment,
@@ -141,7 +142,34 @@ impl Settled {
         Self { failure, ..Self::error(error, executed, ended) }
     }
 
-    fn ran(mut result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
+    #[inline]
+    fn ran(result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
+        let limits = &batch.engine.limits;
+        let most_chars = batch.tool(place).max_result_chars;
+        let limit = TextLimit::new(most_chars, limits.max_result_text_bytes.min(limits.max_result_bytes));
+        if result.is_short_text(limit) {
+            return Self::succeeded(result, false, None, ended);
+        }
+        Self::looked_into(result, ended, batch, place)
+    }
+
+    #[inline]
+    fn succeeded(result: Box<ToolExecutionResult>, truncated: bool, notes: Option<Box<Notes>>, ended: Moment) -> Self {
+        Self {
+            status: CallStatus::Ok,
+            result,
+            error: None,
+            executed: Executed::Yes,
+            failure: None,
+            truncated,
+            notes,
+            entered: None,
+            ended,
+        }
+    }
+
+    /// A result that is more than a short text.
+    fn looked_into(mut result: Box<ToolExecutionResult>, ended: Moment, batch: &RunningBatch, place: usize) -> Self {
         let limit = batch.engine.limits.max_result_bytes;
         let size = result.size();
         if size > limit {
@@ -163,17 +191,7 @@ impl Settled {
         let has_notes = reference.is_some() || !warnings.is_empty();
         let notes = has_notes.then(|| Box::new(Notes { reference, warnings, ..Notes::default() }));
         if result.success {
-            return Self {
-                status: CallStatus::Ok,
-                result,
-                error: None,
-                executed: Executed::Yes,
-                failure: None,
-                truncated,
-                notes,
-                entered: None,
-                ended,
-            };
+            return Self::succeeded(result, truncated, notes, ended);
         }
         result.effects.stop_after_execution = false;
         let message = match &result.error_message {
@@ -243,7 +261,7 @@ fn check_output(result: &ToolExecutionResult, tool: &PreparedTool) -> Result<(),
 
 fn shorten_result(result: &mut ToolExecutionResult, batch: &RunningBatch, place: usize) -> Shortened {
     let limit = TextLimit::new(batch.tool(place).max_result_chars, batch.engine.limits.max_result_text_bytes);
-    let call_id = batch.admitted[place].call.call_id.as_str();
+    let call_id = batch.call(place).call_id.as_str();
     let notice = |whole: &str, reference: Option<&str>| text::left_out(batch.context.locale, whole, reference);
     shorten(result, call_id, limit, |whole| batch.engine.kept.keep(whole), notice)
 }

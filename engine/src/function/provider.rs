@@ -49,6 +49,13 @@ impl FunctionProvider {
         self.by_name.entry(Arc::clone(&tool.spec.name)).or_insert(self.tools.len());
         self.tools.push(tool);
     }
+
+    /// As a rule the tool is where it was listed; else it is looked up by its name.
+    fn tool(&self, invocation: &ToolInvocation) -> Option<&FunctionTool> {
+        let listed = self.tools.get(invocation.listed_at());
+        let is_it = |tool: &&FunctionTool| Arc::ptr_eq(&tool.spec.name, &invocation.spec().name);
+        listed.filter(is_it).or_else(|| self.tools.get(*self.by_name.get(invocation.tool_name())?))
+    }
 }
 
 impl ToolProvider for FunctionProvider {
@@ -66,8 +73,8 @@ impl ToolProvider for FunctionProvider {
     }
 
     fn invoke(self: Arc<Self>, invocation: ToolInvocation, context: CallContext) -> BoxFuture<'static, InvokeResult> {
-        match self.by_name.get(invocation.tool_name()) {
-            Some(&place) => (self.tools[place].handler)(invocation, context),
+        match self.tool(&invocation) {
+            Some(tool) => (tool.handler)(invocation, context),
             None => {
                 let message = format!("there is no handler for `{}`", invocation.tool_name());
                 Box::pin(std::future::ready(Err(ToolFailure::not_sent(ErrorCode::ToolUnknown, message))))

@@ -6,6 +6,7 @@ use crate::registry::PreparedTool;
 use crate::text;
 use crate::tool::Visibility;
 
+#[inline]
 pub(super) fn check(tool: &PreparedTool, context: &ToolExecutionContext) -> Result<(), Refusal> {
     if context.actor == Actor::User {
         return Ok(());

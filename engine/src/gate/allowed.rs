@@ -9,6 +9,7 @@ use crate::tool::ToolScope;
 /// The kind of provider that a paused scene leaves.
 const BUILTIN: &str = "builtin";
 
+#[inline]
 pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     match why_not(tool, caller) {
         None => Ok(()),

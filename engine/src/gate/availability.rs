@@ -6,6 +6,7 @@ use crate::registry::PreparedTool;
 use crate::result::{CallError, ErrorCode};
 
 /// A provider whose predicate panics is not available; its panic costs nobody else anything.
+#[inline]
 pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     let context = caller.availability();
     let reason = match isolate::catch(|| tool.handle.invoker.availability(&tool.spec, &context)) {

@@ -25,6 +25,7 @@ pub(super) fn may_list(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
 }
 
 /// Whether the call may run unasked, or why a person has to agree first.
+#[inline]
 pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<Option<AskReason>, Refusal> {
     match decide(tool, caller) {
         Decision::Deny => Err(refusal(tool, caller)),

@@ -14,6 +14,7 @@ pub(super) fn may_list(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), R
     Err(Gate::Loaded.refuse(text::not_loaded(caller.context.locale, tool)))
 }
 
+#[inline]
 pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
     if caller.policy.discovery.undiscovered == Undiscovered::Allow {
         return Ok(());

@@ -4,6 +4,7 @@ use super::{Gate, Refusal};
 use crate::call::Locale;
 use crate::registry::PreparedTool;
 
+#[inline]
 pub(super) fn check(tool: &PreparedTool, locale: Locale) -> Result<(), Refusal> {
     if tool.handle.is_plainly_up() {
         return Ok(());

@@ -37,20 +37,21 @@ impl Source {
     }
 }
 
-/// The arguments as the tool gets them, and their source where it needs one.
+/// The source of a call whose tool needs one. Its id is taken out of the arguments, which are the tool's.
+#[inline]
 pub(super) fn check(
     tool: &PreparedTool,
-    arguments: Arguments,
+    arguments: &mut Arguments,
     caller: &Caller<'_>,
-) -> Result<(Arguments, Option<Box<Source>>), Refusal> {
+) -> Result<Option<Box<Source>>, Refusal> {
     if !tool.spec.flags.needs_source {
-        return Ok((arguments, None));
+        return Ok(None);
     }
     let given = arguments.json().clone();
-    let (arguments, named) = arguments.without(SOURCE_MESSAGE_PARAMETER);
+    let named = arguments.remove(SOURCE_MESSAGE_PARAMETER);
     let id = named.as_ref().and_then(|named| named.as_str()).unwrap_or_default();
     match find(id, caller) {
-        Ok(message) => Ok((arguments, Some(Box::new(Source { message, arguments: given })))),
+        Ok(message) => Ok(Some(Box::new(Source { message, arguments: given }))),
         Err(why) => Err(Gate::SourceMessage.refuse(text::no_source_message(caller.context.locale, id, why))),
     }
 }

@@ -39,6 +39,7 @@ impl<'a> UsageGate<'a> {
     }
 
     /// The last gate: whatever it lets pass is charged, and nothing else.
+    #[inline]
     pub(crate) fn check(&mut self, tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refusal> {
         if caller.policy.usage.is_empty() || self.charging == Charging::Ignored {
             return Ok(());

@@ -5,6 +5,7 @@ use crate::call::Locale;
 use crate::registry::PreparedTool;
 use crate::text;
 
+#[inline]
 pub(super) fn check(tool: &PreparedTool, locale: Locale) -> Result<(), Refusal> {
     match &tool.spec.withheld {
         None => Ok(()),

@@ -43,6 +43,7 @@ struct Claim(Cell<Option<usize>>);
 
 impl<T> Sharded<T> {
     /// The value of the current thread, and how to write to it.
+    #[inline]
     pub(super) fn mine(&self) -> (&T, Writer) {
         // A thread that is ending has none any more.
         let mine = MINE.try_with(|claim| claim.0.get()).unwrap_or(None);
@@ -60,6 +61,7 @@ impl<T> Sharded<T> {
 // === impl Tally ===
 
 impl Tally {
+    #[inline]
     pub(super) fn add(&self, writer: Writer, more: u64) {
         if writer.is_alone {
             self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);

@@ -64,6 +64,7 @@ impl ToolMetrics {
         Self { provider, tool, counts: OnceLock::new(), published: Mutex::default() }
     }
 
+    #[inline]
     pub(crate) fn record(&self, status: CallStatus, times: CallTimes) {
         let (counts, writer) = self.counts.get_or_init(Box::default).mine();
         counts.by_status[status.index()].add(writer, 1);

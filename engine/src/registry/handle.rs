@@ -118,6 +118,7 @@ impl ProviderHandle {
 
     /// Counts a call in. A handle that is closed takes none: counting first and looking second means that
     /// [`ProviderHandle::idle`] cannot miss a call.
+    #[inline]
     pub(crate) fn enter(&self, locale: Locale) -> Result<(), CallError> {
         self.in_flight.0.fetch_add(1, Ordering::SeqCst);
         match self.life() {
@@ -135,6 +136,7 @@ impl ProviderHandle {
 
     /// Whether there is nothing to look at before a tool is entered, nor to note when it has gone well. This is all that
     /// a breaker costs a provider that works.
+    #[inline]
     pub(crate) fn is_plainly_up(&self) -> bool {
         self.life.load(Ordering::Relaxed) == Life::Up as u8
     }
@@ -196,6 +198,7 @@ impl ProviderHandle {
     }
 
     /// Counts a call out.
+    #[inline]
     pub(crate) fn leave(&self) {
         if self.in_flight.0.fetch_sub(1, Ordering::SeqCst) == 1 && self.life() != Life::Up {
             self.idle.notify_waiters();

@@ -39,6 +39,8 @@ pub(crate) struct PreparedTool {
     /// Whether running it twice is the same as once.
     pub(crate) is_repeatable: bool,
     pub(crate) timeout: Duration,
+    /// Its place when its provider listed it, which that may use as a hint.
+    pub(crate) listed_at: usize,
     pub(crate) permits: Option<Arc<Permits>>,
     pub(crate) metrics: ToolMetrics,
     pub(crate) handle: Arc<ProviderHandle>,
@@ -98,7 +100,7 @@ pub(crate) fn prepare(
     before: &[Arc<PreparedTool>],
 ) -> Listing {
     let mut listing = Listing::default();
-    for mut spec in specs {
+    for (listed_at, mut spec) in specs.into_iter().enumerate() {
         spec.provider_name = Arc::clone(&handle.name);
         spec.provider_type = handle.kind.as_str().into();
         if !spec.enabled || settings.disabled_tools.iter().any(|name| **name == *spec.name) {
@@ -119,8 +121,9 @@ pub(crate) fn prepare(
                 let output = listing.output_schema(&spec);
                 let schemas = Schemas { arguments, output };
                 let known = before.iter().find(|tool| Arc::ptr_eq(&tool.handle, handle) && tool.spec == spec);
-                let tool =
-                    known.map_or_else(|| Arc::new(build(spec, schemas, handle, settings, limits, labels)), Arc::clone);
+                let new =
+                    || Arc::new(PreparedTool { listed_at, ..build(spec, schemas, handle, settings, limits, labels) });
+                let tool = known.map_or_else(new, Arc::clone);
                 listing.tools.push(tool);
             }
         }
@@ -223,6 +226,7 @@ fn build(
         output: schemas.output,
         strict_output: settings.strict_output,
         max_result_chars: spec.max_result_chars.unwrap_or(limits.max_result_chars),
+        listed_at: 0,
         is_repeatable: is_repeatable(&spec, settings),
         class: spec.execution.unwrap_or(settings.execution),
         timeout: spec.timeout.or(settings.tool_timeout).unwrap_or(limits.tool_timeout_default),

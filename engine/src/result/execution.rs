@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::content::object_size;
-use super::{ContentItem, Metadata, history};
+use super::media::may_hold_media;
+use super::{ContentItem, Metadata, TextLimit, history};
 use crate::json::{JsonText, readable};
 use crate::session::LoadedSet;
 
@@ -97,6 +98,20 @@ impl ToolExecutionResult {
         let items = self.content_items.iter().map(|item| ("content items", readable::check_members(&item.metadata)));
         let mut parts = structured.chain(messages).chain(metadata).chain(items);
         parts.try_for_each(|(part, checked)| checked.map_err(|unreadable| format!("part of its {part} {unreadable}")))
+    }
+
+    /// Whether it is a success that only says a text within the limit, in which there is nothing to lift: then there is
+    /// nothing more to look at.
+    pub(crate) fn is_short_text(&self, limit: TextLimit) -> bool {
+        self.success
+            && self.error_message.is_none()
+            && self.structured_content.is_none()
+            && self.content_items.is_empty()
+            && self.post_history_messages.is_empty()
+            && self.metadata.is_empty()
+            && self.native.is_none()
+            && limit.is_certainly_kept_by(&self.content)
+            && !may_hold_media(&self.content)
     }
 
     /// Bytes that the result carries, for the limit on results.

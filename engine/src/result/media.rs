@@ -17,6 +17,8 @@ use crate::json::{JsonText, lossy};
 
 /// How a string that can be lifted begins in JSON text.
 const START: &str = "\"data:";
+/// How all of them begin.
+const SCHEME: &str = "data:";
 /// Depth and length of a pointer that is still said; beyond them it names the whole document.
 const MAX_POINTER_DEPTH: usize = 64;
 const MAX_POINTER_BYTES: usize = 1024;
@@ -37,6 +39,11 @@ struct Lift<'a, 'b> {
     copied: usize,
 }
 
+/// Whether a text is worth a closer look.
+pub(super) fn may_hold_media(text: &str) -> bool {
+    text.contains(SCHEME)
+}
+
 // === impl ToolExecutionResult ===
 
 impl ToolExecutionResult {
@@ -48,7 +55,7 @@ impl ToolExecutionResult {
         {
             self.structured_content = Some(JsonText::trusted(lifted.into()));
         }
-        if self.content.starts_with("data:") {
+        if self.content.starts_with(SCHEME) {
             if let Some(uri) = DataUri::parse(self.content.trim_end()) {
                 self.content_items.push(ContentItem::from_data_uri(&uri));
                 self.content = String::new();

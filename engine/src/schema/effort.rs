@@ -124,7 +124,7 @@ mod tests {
 
     fn admit(schema: &Value, arguments: &Value) -> Result<(), CallError> {
         let limits = Limits::default();
-        let (read, _) = read_arguments(&RawArguments::from(arguments), Profile::Lenient, &limits).unwrap();
+        let (read, _) = read_arguments(RawArguments::from(arguments), Profile::Lenient, &limits).unwrap();
         ArgumentSchema::compile(schema).unwrap().admit(read, &CallPolicy::default(), &limits).map(|_| ())
     }
 

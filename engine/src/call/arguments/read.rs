@@ -22,8 +22,6 @@ use crate::json::{JsonText, kind, lossy};
 use crate::limits::Limits;
 use crate::result::{CallError, ErrorCode, Repair, RepairKind};
 
-/// What a call without arguments has.
-const NO_KEYS: &str = "{}";
 /// The longest form of one byte in a JSON string is `\u00xx`.
 const LONGEST_ESCAPE: usize = 6;
 
@@ -32,32 +30,30 @@ const LONGEST_ESCAPE: usize = 6;
 /// # Errors
 /// The error's code says what is wrong, its pointer where. Text that ends inside a value is `arguments.truncated`.
 pub(crate) fn read_arguments(
-    raw: &RawArguments,
+    raw: RawArguments,
     profile: Profile,
     limits: &Limits,
 ) -> Result<(Arguments, Vec<Repair>), CallError> {
-    let text: Cow<'_, Arc<str>> = match raw {
+    let text: Arc<str> = match raw {
         RawArguments::Absent => return Ok(empty()),
         RawArguments::CutOff(_) => return Err(fault::truncated()),
-        RawArguments::Text(text) => Cow::Borrowed(text),
+        RawArguments::Text(text) => text,
         RawArguments::Encoded(token) => decoded(token, limits)?,
     };
     let whole = text.trim_ascii();
     if whole.is_empty() || whole == "null" {
         return Ok(empty());
     }
-    if whole == NO_KEYS && text.len() == whole.len() {
-        return Ok((Arguments { text: JsonText::trusted(Arc::clone(&text)), value: None }, Vec::new()));
-    }
     if whole.len() > limits.max_argument_bytes {
         return Err(fault::too_large(limits.max_argument_bytes));
     }
     let reading = Reading { profile, max_depth: limits.max_argument_depth };
     let Read { value, text: read, repairs } = reading.object(whole)?;
-    let shared = match &read {
-        Cow::Borrowed(read) if read.len() == text.len() => Arc::clone(&text),
-        other => Arc::from(&**other),
+    let other = match read {
+        Cow::Borrowed(read) if read.len() == text.len() => None,
+        other => Some(Arc::from(&*other)),
     };
+    let shared = other.unwrap_or(text);
     let arguments = Arguments::new(JsonText::trusted(shared), value);
     Ok((arguments, repairs.into_iter().map(Repair::whole).collect()))
 }
@@ -70,23 +66,23 @@ pub(crate) fn reread(text: String, limits: &Limits) -> Result<Arguments, CallErr
 }
 
 fn empty() -> (Arguments, Vec<Repair>) {
-    let arguments = Arguments { text: JsonText::trusted(NO_KEYS.into()), value: None };
+    let arguments = Arguments::without_keys(Arguments::NO_KEYS.into());
     (arguments, vec![Repair::whole(RepairKind::EmptyArguments)])
 }
 
 /// The text that a JSON value of a reply holds: what a string says, else the value itself.
-fn decoded<'a>(token: &'a Arc<str>, limits: &Limits) -> Result<Cow<'a, Arc<str>>, CallError> {
+fn decoded(token: Arc<str>, limits: &Limits) -> Result<Arc<str>, CallError> {
     if !token.starts_with('"') {
-        return Ok(Cow::Borrowed(token));
+        return Ok(token);
     }
     if token.len() / LONGEST_ESCAPE > limits.max_argument_bytes {
         return Err(fault::too_large(limits.max_argument_bytes));
     }
-    match lossy::text(token) {
-        Some(text) => Ok(Cow::Owned(text.into())),
+    match lossy::text(&token) {
+        Some(text) => Ok(text.into()),
         // No reply holds such a token, but callers may make one.
-        None => match parse(token, limits.max_argument_depth) {
-            Err(error) => Err(fault::unreadable(token, limits.max_argument_depth, error)),
+        None => match parse(&token, limits.max_argument_depth) {
+            Err(error) => Err(fault::unreadable(&token, limits.max_argument_depth, error)),
             Ok(value) => Err(fault::not_object(kind(&value))),
         },
     }

@@ -4,7 +4,7 @@ use crate::limits::Limits;
 use crate::result::{CallError, ErrorCode, Repair, RepairKind};
 
 fn read(text: &str) -> Result<(Arguments, Vec<Repair>), CallError> {
-    read_arguments(&RawArguments::text(text), Profile::Strict, &Limits::default())
+    read_arguments(RawArguments::text(text), Profile::Strict, &Limits::default())
 }
 
 fn code_of(text: &str) -> ErrorCode {
@@ -44,7 +44,7 @@ fn cut_off_text_is_told_from_broken_text() {
 
 #[test]
 fn a_reply_that_was_cut_off_never_gives_arguments_even_when_they_look_complete() {
-    let error = read_arguments(&RawArguments::CutOff("{}".into()), Profile::Lenient, &Limits::default()).unwrap_err();
+    let error = read_arguments(RawArguments::CutOff("{}".into()), Profile::Lenient, &Limits::default()).unwrap_err();
     assert_eq!(error.code, ErrorCode::ArgumentsTruncated);
 }
 
@@ -65,10 +65,10 @@ fn depth_and_size_have_limits() {
 #[test]
 fn an_object_that_was_encoded_twice_is_decoded_once_when_lenient() {
     let twice = RawArguments::text(r#""{\"n\": 653247040368672768123}""#);
-    let (arguments, repairs) = read_arguments(&twice, Profile::Lenient, &Limits::default()).unwrap();
+    let (arguments, repairs) = read_arguments(twice, Profile::Lenient, &Limits::default()).unwrap();
     assert_eq!(arguments.text(), r#"{"n": 653247040368672768123}"#);
     assert_eq!(repairs[0].kind, RepairKind::DoubleEncodedRoot);
     assert_eq!(code_of(r#""{}""#), ErrorCode::ArgumentsNotObject);
     let thrice = RawArguments::text(r#""\"{}\"""#);
-    assert!(read_arguments(&thrice, Profile::Lenient, &Limits::default()).is_err());
+    assert!(read_arguments(thrice, Profile::Lenient, &Limits::default()).is_err());
 }

@@ -21,7 +21,7 @@ pub(super) fn export(schema: &Value, target: SchemaTarget) -> String {
 }
 
 pub(super) fn check(schema: &Value, arguments: &Value) -> Result<(), crate::result::CallError> {
-    let (arguments, _) = read_arguments(&RawArguments::from(arguments), Profile::Strict, &Limits::default()).unwrap();
+    let (arguments, _) = read_arguments(RawArguments::from(arguments), Profile::Strict, &Limits::default()).unwrap();
     ArgumentSchema::compile(schema).unwrap().check(&arguments)
 }
 
