@@ -47,6 +47,7 @@ mod registry;
 mod result;
 mod schema;
 mod session;
+mod shards;
 mod short_hash;
 mod text;
 mod tool;

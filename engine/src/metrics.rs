@@ -2,13 +2,13 @@
 //!
 //! Labels come from closed sets: registered providers and their tools, statuses, codes, gates. A name that a model made
 //! up is always `_unknown`. The invoke path counts into buckets of its own, one set for each worker, so that no two cores
-//! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder, best to a [`HistogramRecorder`].
+//! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder,
+//! best to a [`HistogramRecorder`].
 
 mod approvals;
 mod buckets;
 mod labels;
 mod recorder;
-mod shards;
 mod tool;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +21,11 @@ use metrics::{
 use crate::gate::Gate;
 use crate::result::ErrorCode;
 
+use crate::shards::Sharded;
 pub(crate) use approvals::{publish_approvals, record_decision};
 use buckets::{Buckets, HandedOver};
 pub(crate) use labels::ToolLabels;
 pub use recorder::{HistogramHandle, HistogramRecorder};
-use shards::Sharded;
 pub(crate) use tool::{CallTimes, ToolMetrics};
 
 /// Bucket bounds for all latencies, in seconds: 10 µs to 5 min.

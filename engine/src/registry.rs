@@ -47,7 +47,7 @@ pub(crate) use prepared::{Listing, PreparedTool, prepare};
 pub use prepared::{RejectedTool, ToolWarning};
 pub use query::ToolQuery;
 pub use status::{ProviderState, ProviderStatus};
-pub(crate) use table::{Route, RoutingTable, Starting};
+pub(crate) use table::{Labels, Route, RoutingTable, Starting};
 
 /// The public handle of an engine (seed 001, section 3.6). Cloning shares the engine.
 ///

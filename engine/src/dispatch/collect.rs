@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::gate::{self, Source};
 use crate::json::JsonText;
 use crate::metrics::CallTimes;
-use crate::registry::Route;
+use crate::registry::{Labels, Route};
 use crate::result::{BatchOutcome, CallResult, Executed, Repair};
 use crate::session::Session;
 use crate::tool::model_name;
@@ -186,13 +186,18 @@ fn result(
     let notes = notes.map(|notes| *notes).unwrap_or_default();
     let ToolCall { call_id, name, opaque, .. } = call;
     result.tool_name = Some(Arc::clone(&name));
+    let labels = route.map(|route| route.labels().clone());
+    let (model_name, origin) = match labels {
+        Some(Labels { model_name, origin }) => (model_name, Some(origin)),
+        None => (model_name(&name), None),
+    };
     CallResult {
         index,
         call_id,
-        model_name: route.map_or_else(|| model_name(&name), |route| Arc::clone(&route.model_name)),
+        model_name,
         tool: name,
         opaque,
-        origin: route.map(|route| Arc::clone(&route.tool.origin)),
+        origin,
         status,
         result,
         error,

@@ -3,7 +3,7 @@
 use metrics::Histogram;
 
 use super::LATENCY_BUCKETS_SECONDS;
-use super::shards::{Tally, Writer};
+use crate::shards::{Tally, Writer};
 
 const BUCKETS: usize = LATENCY_BUCKETS_SECONDS.len() + 1;
 
@@ -91,7 +91,7 @@ mod tests {
     use metrics::HistogramFn;
 
     use super::*;
-    use crate::metrics::shards::Sharded;
+    use crate::shards::Sharded;
 
     /// Keeps what it is told.
     #[derive(Default)]

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use metrics::{Counter, Histogram, counter, histogram};
 
 use super::buckets::{Buckets, HandedOver};
-use super::shards::{Sharded, Tally};
 use super::{CALL_SECONDS, CALLS_TOTAL, FAILURES_TOTAL, FailureKind, QUEUE_SECONDS, RUN_SECONDS, shared};
 use crate::dispatch::Moment;
 use crate::result::CallStatus;
+use crate::shards::{Sharded, Tally};
 
 /// What is counted of one tool. Made at registration; takes room only once the tool is called. What has not been
 /// published is when it is dropped.

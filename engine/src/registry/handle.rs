@@ -3,7 +3,7 @@
 //! Everything here is read or counted by calls in flight, and changed only by the provider's actor.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
@@ -15,6 +15,7 @@ use crate::call::Locale;
 use crate::isolate::Isolated;
 use crate::provider::{ProviderKind, ToolProvider};
 use crate::result::{CallError, ErrorCode, ToolFailure};
+use crate::shards::Sharded;
 use crate::text;
 
 /// One incarnation of a provider, as calls see it.
@@ -50,9 +51,15 @@ pub(crate) enum Life {
     Watched = 5,
 }
 
-/// Alone on its cache lines: every call counts here, and its neighbours are read by every call.
-#[repr(align(128))]
-struct InFlight(AtomicUsize);
+/// Calls that came and calls that left, counted by each worker in a place of its own. Both only go up.
+#[derive(Default)]
+struct InFlight(Sharded<Passages>);
+
+#[derive(Default)]
+struct Passages {
+    entered: AtomicU64,
+    left: AtomicU64,
+}
 
 // === impl ProviderHandle ===
 
@@ -70,7 +77,7 @@ impl ProviderHandle {
             ended: CancellationToken::new(),
             permits: permits.map(Arc::new),
             breaker,
-            in_flight: InFlight(AtomicUsize::new(0)),
+            in_flight: InFlight::default(),
             life: AtomicU8::new(Life::Up as u8),
             why: Mutex::new(String::new()),
             idle: Notify::new(),
@@ -120,7 +127,7 @@ impl ProviderHandle {
     /// [`ProviderHandle::idle`] cannot miss a call.
     #[inline]
     pub(crate) fn enter(&self, locale: Locale) -> Result<(), CallError> {
-        self.in_flight.0.fetch_add(1, Ordering::SeqCst);
+        self.in_flight.enter();
         match self.life() {
             // A breaker may be just about to close; it is asked when the tool is entered.
             Life::Up | Life::Watched | Life::Draining => Ok(()),
@@ -200,13 +207,14 @@ impl ProviderHandle {
     /// Counts a call out.
     #[inline]
     pub(crate) fn leave(&self) {
-        if self.in_flight.0.fetch_sub(1, Ordering::SeqCst) == 1 && self.life() != Life::Up {
+        self.in_flight.leave();
+        if self.life() != Life::Up {
             self.idle.notify_waiters();
         }
     }
 
     pub(crate) fn in_flight(&self) -> usize {
-        self.in_flight.0.load(Ordering::SeqCst)
+        self.in_flight.count()
     }
 
     /// Changes how the incarnation stands. Calls in flight end at once unless it only drains.
@@ -231,6 +239,31 @@ impl ProviderHandle {
 
     fn why(&self) -> String {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+// === impl InFlight ===
+
+impl InFlight {
+    #[inline]
+    fn enter(&self) {
+        self.0.mine().0.entered.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn leave(&self) {
+        self.0.mine().0.left.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Whoever left is counted before whoever came, so that a call is never missed: where both are as many, there was a
+    /// moment in between without any.
+    fn count(&self) -> usize {
+        let sum = |count: fn(&Passages) -> &AtomicU64| {
+            self.0.all().fold(0, |sum: u64, passages| sum.wrapping_add(count(passages).load(Ordering::SeqCst)))
+        };
+        let left = sum(|passages| &passages.left);
+        let entered = sum(|passages| &passages.entered);
+        usize::try_from(entered.wrapping_sub(left)).unwrap_or(usize::MAX)
     }
 }
 

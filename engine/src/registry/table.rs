@@ -12,7 +12,8 @@ use super::{BreakerState, PreparedTool};
 use crate::call::Locale;
 use crate::discovery::{ProviderGuide, SearchIndex};
 use crate::gate::{Findable, is_deferred};
-use crate::result::CallError;
+use crate::result::{CallError, ToolOrigin};
+use crate::shards::Copies;
 use crate::text;
 use crate::tool::{ModelNames, NameForm, ToolId, model_name};
 
@@ -39,7 +40,7 @@ pub(crate) struct RoutingTable {
 }
 
 /// One way from a model name to a tool.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) model_name: Arc<str>,
     /// The model name without what is easily mistaken, see [`folded`].
@@ -47,6 +48,14 @@ pub(crate) struct Route {
     /// The same of the name that the tool wanted.
     pub(super) wanted_folded: Box<str>,
     pub(crate) tool: Arc<PreparedTool>,
+    labels: Copies<Labels>,
+}
+
+/// What every result of a tool says of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Labels {
+    pub(crate) model_name: Arc<str>,
+    pub(crate) origin: Arc<ToolOrigin>,
 }
 
 /// A provider whose first listing is awaited.
@@ -92,7 +101,8 @@ impl RoutingTable {
             }
             let model_name = names.assign(&tool.wanted_name, &tool.origin.tool_id);
             let (folded, wanted_folded) = (folded(&model_name), folded(&tool.wanted_name));
-            table.routes.push(Route { folded, wanted_folded, model_name, tool: Arc::clone(tool) });
+            let (tool, labels) = (Arc::clone(tool), Copies::default());
+            table.routes.push(Route { folded, wanted_folded, model_name, tool, labels });
         }
         table.routes.sort_by(|a, b| a.model_name.cmp(&b.model_name));
         table.index();
@@ -154,6 +164,19 @@ impl RoutingTable {
             Some(Starting { provider, .. }) => text::provider_starting(locale, provider),
             None => text::unknown_tool(locale, model_name, nearest),
         }
+    }
+}
+
+// === impl Route ===
+
+impl Route {
+    /// The current worker's own copy of the labels.
+    #[inline]
+    pub(crate) fn labels(&self) -> &Labels {
+        self.labels.mine(|| Labels {
+            model_name: Arc::from(&*self.model_name),
+            origin: Arc::new(ToolOrigin::clone(&self.tool.origin)),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sharded: one value for each worker, so that no two cores write to the same cache line.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Shards that one thread has to itself for as long as it lives.
@@ -8,26 +9,28 @@ const OWNED: usize = 8;
 
 /// One value for each of the first threads, and one for all others.
 #[derive(Debug, Default)]
-pub(super) struct Sharded<T> {
-    owned: [Shard<T>; OWNED],
-    shared: Shard<T>,
-}
+pub(crate) struct Sharded<T>([Shard<T>; OWNED + 1]);
 
 /// Alone on its cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard<T>(T);
 
+/// Copies of something that every call shares, one for each worker, made at its first use: cores that count references in
+/// one place wait for each other.
+#[derive(Debug)]
+pub(crate) struct Copies<T>([OnceLock<T>; OWNED + 1]);
+
 /// How the current thread writes to a shard.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     is_alone: bool,
 }
 
 /// A count that only goes up. Whoever is its only writer needs no locked instruction, which costs more than the rest of
 /// the counting.
 #[derive(Debug, Default)]
-pub(super) struct Tally(AtomicU64);
+pub(crate) struct Tally(AtomicU64);
 
 /// The shards that threads own, a bit each.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -44,17 +47,36 @@ struct Claim(Cell<Option<usize>>);
 impl<T> Sharded<T> {
     /// The value of the current thread, and how to write to it.
     #[inline]
-    pub(super) fn mine(&self) -> (&T, Writer) {
-        // A thread that is ending has none any more.
-        let mine = MINE.try_with(|claim| claim.0.get()).unwrap_or(None);
-        match mine.and_then(|place| self.owned.get(place)) {
-            Some(owned) => (&owned.0, Writer { is_alone: true }),
-            None => (&self.shared.0, Writer { is_alone: false }),
-        }
+    pub(crate) fn mine(&self) -> (&T, Writer) {
+        let place = my_place();
+        (&self.0[place].0, Writer { is_alone: place < OWNED })
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &T> + Clone {
-        self.owned.iter().chain([&self.shared]).map(|shard| &shard.0)
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> + Clone {
+        self.0.iter().map(|shard| &shard.0)
+    }
+}
+
+/// The last place is that of all threads that own none.
+#[inline]
+fn my_place() -> usize {
+    // A thread that is ending owns none any more.
+    MINE.try_with(|claim| claim.0.get()).unwrap_or(None).unwrap_or(OWNED)
+}
+
+// === impl Copies ===
+
+impl<T> Default for Copies<T> {
+    fn default() -> Self {
+        Self([const { OnceLock::new() }; OWNED + 1])
+    }
+}
+
+impl<T> Copies<T> {
+    /// The copy of the current thread.
+    #[inline]
+    pub(crate) fn mine(&self, make: impl FnOnce() -> T) -> &T {
+        self.0[my_place()].get_or_init(make)
     }
 }
 
@@ -62,7 +84,7 @@ impl<T> Sharded<T> {
 
 impl Tally {
     #[inline]
-    pub(super) fn add(&self, writer: Writer, more: u64) {
+    pub(crate) fn add(&self, writer: Writer, more: u64) {
         if writer.is_alone {
             self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
         } else {
@@ -70,7 +92,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
