@@ -84,7 +84,7 @@ pub use history::{
 };
 pub use json::{JsonText, Unreadable};
 pub use limits::Limits;
-pub use metrics::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+pub use metrics::{HistogramHandle, HistogramRecorder, LATENCY_BUCKETS_SECONDS, describe_metrics};
 pub use middleware::{CallLog, Middleware, MiddlewareCall, MiddlewareFn, Next, Retry};
 pub use policy::{
     ApprovalMode, ApprovalPolicy, ContextPolicy, Decision, DenyRule, DiscoveryPolicy, EffectChoices, EffectPolicy,

@@ -2,11 +2,13 @@
 //!
 //! Labels come from closed sets: registered providers and their tools, statuses, codes, gates. A name that a model made
 //! up is always `_unknown`. The invoke path counts into buckets of its own, one set for each worker, so that no two cores
-//! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder.
+//! write to the same place; [`crate::ToolRegistry::publish_metrics`] hands them over to the recorder,
+//! best to a [`HistogramRecorder`].
 
 mod approvals;
 mod buckets;
 mod labels;
+mod recorder;
 mod tool;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +25,7 @@ use crate::shards::Sharded;
 pub(crate) use approvals::{publish_approvals, record_decision};
 use buckets::{Buckets, HandedOver};
 pub(crate) use labels::ToolLabels;
+pub use recorder::{HistogramHandle, HistogramRecorder};
 pub(crate) use tool::{CallTimes, ToolMetrics};
 
 /// Bucket bounds for all latencies, in seconds: 10 µs to 5 min.

@@ -4,6 +4,7 @@ mod approvals;
 mod context;
 mod discovery;
 mod effects;
+mod membership;
 mod names;
 mod rules;
 mod source_messages;
@@ -18,6 +19,8 @@ pub use approvals::{ApprovalMode, ApprovalPolicy};
 pub use context::ContextPolicy;
 pub use discovery::{DiscoveryPolicy, Ranking, Undiscovered};
 pub use effects::{Decision, EffectChoices, EffectPolicy, EffectRules};
+pub(crate) use membership::Memberships;
+use membership::Places;
 pub use names::ToolNames;
 pub use rules::{DenyRule, SceneRule};
 pub use source_messages::SourceMessages;
@@ -56,6 +59,18 @@ pub struct Policy {
 // === impl Policy ===
 
 impl Policy {
+    /// The policy as it is put in force: tools remember in which of its sets they are. Those of scenes come last, since
+    /// there may be more of them than tools remember.
+    pub(crate) fn settled(mut self) -> Self {
+        let mut places = Places::new();
+        let limits = self.usage.iter_mut().map(|limit| &mut limit.tools);
+        let rules = self.denied.iter_mut().map(|rule| &mut rule.tools);
+        let sets = std::iter::once(&mut self.ordered).chain(limits).chain(self.roles.values_mut()).chain(rules);
+        let scenes = self.scenes.values_mut().map(|rule| &mut rule.denied);
+        sets.chain(scenes).for_each(|set| set.settle(&mut places));
+        self
+    }
+
     /// The tools that a role may use; nothing where it may use all.
     pub(crate) fn role(&self, role: &str) -> Option<&ToolNames> {
         if self.roles.is_empty() {

@@ -103,7 +103,7 @@ impl ToolRegistry {
 
     /// Puts another policy in the place of the present one. Batches in flight go on under the one that they began with.
     pub fn set_policy(&self, policy: Policy) {
-        self.engine.policy.store(Arc::new(policy));
+        self.engine.policy.store(Arc::new(policy.settled()));
     }
 
     /// The policy.

@@ -10,7 +10,7 @@ mod table;
 mod tests;
 mod window;
 
-pub(crate) use key::{Charge, UsageKey};
+pub(crate) use key::{BatchKeys, Charge, ToolKeys, UsageKey};
 pub(crate) use table::{Spent, Usage};
 
 /// What a limit refuses, and until when.

@@ -1,57 +1,55 @@
 //! Logs and metrics of the process.
 
 use std::io::IsTerminal;
-use std::time::Duration;
 
-use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
-use tokio_util::task::AbortOnDropHandle;
-use toolyard::{LATENCY_BUCKETS_SECONDS, describe_metrics};
+use metrics::SetRecorderError;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use toolyard::{HistogramHandle, HistogramRecorder, LATENCY_BUCKETS_SECONDS, describe_metrics};
 use tracing_subscriber::EnvFilter;
 
 use crate::backend;
 
-/// How often the exporter's buckets are drained, so that they do not grow between two scrapes.
-const UPKEEP: Duration = Duration::from_secs(5);
 /// rmcp logs requests with their arguments.
 const DEFAULT_FILTER: &str = "info,rmcp=warn";
 
-/// The process's metrics. Upkeep ends when it is dropped.
+/// The process's metrics.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    handle: PrometheusHandle,
-    _upkeep: AbortOnDropHandle<()>,
+    /// Counters and gauges: the exporter's. Nothing of it grows, so it needs no upkeep.
+    others: PrometheusHandle,
+    histograms: HistogramHandle,
 }
 
 // === impl Metrics ===
 
 impl Metrics {
     /// Installs the recorder. Must come before the first registry is made.
-    pub(crate) fn install() -> Result<Self, BuildError> {
-        let handle = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS)?.install_recorder()?;
+    pub(crate) fn install() -> Result<Self, SetRecorderError<HistogramRecorder<PrometheusRecorder>>> {
+        let (recorder, metrics) = Self::recorder();
+        metrics::set_global_recorder(recorder)?;
         describe_metrics();
         backend::describe_metrics();
         toolyard_providers::describe_plugin_metrics();
         toolyard_providers::describe_mcp_metrics();
-        let drained = handle.clone();
-        let upkeep = tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(UPKEEP);
-            loop {
-                ticks.tick().await;
-                drained.run_upkeep();
-            }
-        });
-        Ok(Self { handle, _upkeep: AbortOnDropHandle::new(upkeep) })
+        Ok(metrics)
     }
 
     /// For tests: counts nothing.
     #[cfg(test)]
     pub(crate) fn detached() -> Self {
-        let handle = PrometheusBuilder::new().build_recorder().handle();
-        Self { handle, _upkeep: AbortOnDropHandle::new(tokio::spawn(std::future::pending())) }
+        Self::recorder().1
     }
 
     pub(crate) fn render(&self) -> String {
-        self.handle.render()
+        self.others.render() + &self.histograms.render()
+    }
+
+    fn recorder() -> (HistogramRecorder<PrometheusRecorder>, Self) {
+        let exporter = PrometheusBuilder::new().build_recorder();
+        let others = exporter.handle();
+        let recorder = HistogramRecorder::new(exporter, LATENCY_BUCKETS_SECONDS);
+        let histograms = recorder.handle();
+        (recorder, Self { others, histograms })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Caller, Gate, Refusal};
 use crate::call::ToolExecutionContext;
-use crate::policy::ToolNames;
 use crate::registry::PreparedTool;
 use crate::text::{self, NotAllowed};
 use crate::tool::ToolScope;
@@ -19,17 +18,17 @@ pub(super) fn check(tool: &PreparedTool, caller: &Caller<'_>) -> Result<(), Refu
 }
 
 fn why_not<'a>(tool: &'a PreparedTool, caller: &'a Caller<'_>) -> Option<NotAllowed<'a>> {
-    if caller.role.is_some_and(|allowed| !has(allowed, tool)) {
+    if caller.role.is_some_and(|allowed| !tool.is_in(allowed)) {
         return Some(NotAllowed::Role(&caller.context.role));
     }
-    if let Some(rule) = caller.denied.iter().find(|rule| has(&rule.tools, tool)) {
+    if let Some(rule) = caller.denied.iter().find(|rule| tool.is_in(&rule.tools)) {
         return Some(NotAllowed::Rule(rule.reason.as_deref()));
     }
-    for rule in &caller.scene_rules {
+    for rule in caller.scene_rules.into_iter().flatten() {
         if rule.paused && tool.handle.kind.as_str() != BUILTIN {
             return Some(NotAllowed::Paused);
         }
-        if has(&rule.denied, tool) {
+        if tool.is_in(&rule.denied) {
             return Some(NotAllowed::SwitchedOff);
         }
     }
@@ -40,10 +39,6 @@ fn why_not<'a>(tool: &'a PreparedTool, caller: &'a Caller<'_>) -> Option<NotAllo
         return None;
     }
     outside(&tool.spec.scope, caller)
-}
-
-fn has(names: &ToolNames, tool: &PreparedTool) -> bool {
-    names.contains(&tool.handle.name, tool.origin.tool_id.as_str(), &tool.wanted_name)
 }
 
 fn outside<'a>(scope: &'a ToolScope, caller: &Caller<'_>) -> Option<NotAllowed<'a>> {

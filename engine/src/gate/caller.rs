@@ -20,12 +20,13 @@ pub(crate) struct Caller<'a> {
     pub(super) role: Option<&'a ToolNames>,
     pub(super) denied: Vec<&'a DenyRule>,
     /// Of every name of the scene.
-    pub(super) scene_rules: Vec<&'a SceneRule>,
-    /// What policy may call the place of the conversation; none where it speaks of no scene.
-    scene_names: Vec<String>,
+    pub(super) scene_rules: [Option<&'a SceneRule>; SCENE_NAMES],
     pub(super) effects: EffectRules,
     findable: Findable,
 }
+
+/// Names that the place of a conversation may have.
+const SCENE_NAMES: usize = 4;
 
 /// What there is to find among the tools of a routing table, whoever looks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,8 +65,6 @@ impl<'a> Caller<'a> {
     }
 
     pub(crate) fn in_context(context: InContext<'a>, policy: &'a Policy, session: Option<SessionView>) -> Self {
-        let names_scenes = !policy.scenes.is_empty() || !policy.enabled_in.is_empty();
-        let scene_names = if names_scenes { scene_names(&context) } else { Vec::new() };
         Self {
             policy,
             session,
@@ -73,8 +72,7 @@ impl<'a> Caller<'a> {
             made_in: None,
             role: policy.role(&context.role),
             denied: policy.denied.iter().filter(|rule| rule.concerns(&context)).collect(),
-            scene_rules: scene_names.iter().filter_map(|name| policy.scenes.get(name.as_str())).collect(),
-            scene_names,
+            scene_rules: scene_rules(policy, &context),
             effects: policy.effects.rules(&context),
             findable: Findable::default(),
             context,
@@ -99,7 +97,7 @@ impl<'a> Caller<'a> {
                 .policy
                 .enabled_in
                 .get(provider)
-                .is_none_or(|scenes| scenes.iter().any(|scene| self.scene_names.iter().any(|name| *name == **scene)))
+                .is_none_or(|scenes| scenes.iter().any(|scene| is_scene(&self.context, scene)))
     }
 
     /// What providers may look at. Only a model's session that has not everything loaded has anything to find.
@@ -114,7 +112,7 @@ impl<'a> Caller<'a> {
 
     /// Whether policy lets a provider speak where the caller is.
     pub(crate) fn hears(&self, provider: &str) -> bool {
-        !self.scene_rules.iter().any(|rule| rule.paused) && self.is_where(provider)
+        !self.scene_rules.iter().flatten().any(|rule| rule.paused) && self.is_where(provider)
     }
 
     pub(crate) fn is_model(&self) -> bool {
@@ -127,39 +125,79 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Every name by which an operator may mean the place of a conversation: the stream, the chat as its platform has it
-/// (`qq:group:80001`, `qq:private:70002`), the group, the chat id. A rule holds by whichever of them it was written.
-fn scene_names(context: &ToolExecutionContext) -> Vec<String> {
-    let ToolExecutionContext { stream_id, group_id, chat_id, user_id, platform, .. } = context;
+/// The rules of a scene, by every name by which an operator may mean the place of a conversation: the stream, the chat as its
+/// platform has it (`qq:group:80001`, `qq:private:70002`), the group, the chat id. A rule holds by whichever of them it
+/// was written.
+fn scene_rules<'a>(policy: &'a Policy, context: &ToolExecutionContext) -> [Option<&'a SceneRule>; SCENE_NAMES] {
+    if policy.scenes.is_empty() {
+        return [None; SCENE_NAMES];
+    }
+    let of_platform = match of_platform(context) {
+        Some((kind, id)) => format!("{}:{kind}:{id}", context.platform),
+        None => String::new(),
+    };
+    let names = [context.stream_id.as_str(), &of_platform, &context.group_id, &context.chat_id];
+    names.map(|name| policy.scenes.get(name).filter(|_| !name.is_empty()))
+}
+
+/// Whether an operator means the place of the conversation by this name. Makes no text, since every call asks it.
+fn is_scene(context: &ToolExecutionContext, scene: &str) -> bool {
+    let is_of_platform = || {
+        let rest = scene.strip_prefix(context.platform.as_str()).and_then(|rest| rest.strip_prefix(':'));
+        let (Some(rest), Some((kind, id))) = (rest, of_platform(context)) else { return false };
+        rest.strip_prefix(kind).and_then(|rest| rest.strip_prefix(':')) == Some(id)
+    };
+    let ToolExecutionContext { stream_id, group_id, chat_id, .. } = context;
+    !scene.is_empty() && (scene == stream_id || scene == group_id || scene == chat_id || is_of_platform())
+}
+
+/// What a platform tells its chats apart by, and the chat.
+fn of_platform(context: &ToolExecutionContext) -> Option<(&'static str, &str)> {
+    let ToolExecutionContext { group_id, user_id, platform, .. } = context;
     // An account may be written with its platform in front.
     let account = user_id.rsplit(':').next().unwrap_or_default();
-    let of_platform = match (platform.is_empty(), group_id.is_empty(), account.is_empty()) {
-        (false, false, _) => format!("{platform}:group:{group_id}"),
-        (false, true, false) => format!("{platform}:private:{account}"),
-        _ => String::new(),
-    };
-    let names = [stream_id.clone(), of_platform, group_id.clone(), chat_id.clone()];
-    names.into_iter().filter(|name| !name.is_empty()).collect()
+    match (platform.is_empty(), group_id.is_empty(), account.is_empty()) {
+        (false, false, _) => Some(("group", group_id)),
+        (false, true, false) => Some(("private", account)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Which of these scenes a policy means the caller's place by, in both ways of asking.
+    fn meant<'a>(scenes: &[&'a str], change: fn(&mut ToolExecutionContext)) -> Vec<&'a str> {
+        let mut context = ToolExecutionContext::default();
+        change(&mut context);
+        let has_rule = |scene: &str| {
+            let mut policy = Policy::default();
+            policy.scenes.insert(scene.into(), SceneRule::default());
+            scene_rules(&policy, &context).iter().any(Option::is_some)
+        };
+        let is_meant = |scene: &&&str| {
+            assert_eq!(has_rule(scene), is_scene(&context, scene), "{scene}");
+            has_rule(scene)
+        };
+        scenes.iter().filter(is_meant).copied().collect()
+    }
+
     #[test]
     fn a_scene_has_every_name_that_a_call_gives() {
-        let of = |change: fn(&mut ToolExecutionContext)| {
-            let mut context = ToolExecutionContext::default();
-            change(&mut context);
-            scene_names(&context)
-        };
-        assert!(of(|_| ()).is_empty());
-        let group = of(|context| {
+        let scenes =
+            ["", ":", "stream", "chat", "80001", "qq:private:70002", "onebot:group:80001", "onebot:group:8000"];
+        let more = ["qq:group:", "qq:private:", "group:80001", "onebot:private:80001", "70002", "qq:70002"];
+        let scenes = [&scenes[..], &more].concat();
+        assert!(meant(&scenes, |_| ()).is_empty());
+        let group = meant(&scenes, |context| {
             (context.platform, context.group_id) = ("onebot".to_owned(), "80001".to_owned());
             (context.stream_id, context.chat_id) = ("stream".to_owned(), "chat".to_owned());
         });
-        assert_eq!(group, ["stream", "onebot:group:80001", "80001", "chat"]);
-        let person = of(|context| (context.platform, context.user_id) = ("qq".to_owned(), "qq:70002".to_owned()));
-        assert_eq!(person, ["qq:private:70002"]);
+        assert_eq!(group, ["stream", "chat", "80001", "onebot:group:80001"]);
+        let person = |context: &mut ToolExecutionContext| {
+            (context.platform, context.user_id) = ("qq".to_owned(), "qq:70002".to_owned());
+        };
+        assert_eq!(meant(&scenes, person), ["qq:private:70002"]);
     }
 }

@@ -7,7 +7,7 @@ use crate::call::ToolExecutionContext;
 use crate::policy::Policy;
 use crate::registry::PreparedTool;
 use crate::text;
-use crate::usage::{Charge, OverLimit, Spent, Usage};
+use crate::usage::{BatchKeys, Charge, OverLimit, Spent, Usage};
 
 /// What calls that pass are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub(crate) struct UsageGate<'a> {
     charging: Charging,
     started: Instant,
     now: Option<Spent>,
+    keys: BatchKeys,
     /// Kept from call to call, for its room.
     charges: Vec<Charge>,
 }
@@ -34,7 +35,7 @@ pub(crate) struct UsageGate<'a> {
 
 impl<'a> UsageGate<'a> {
     pub(crate) fn new(usage: &'a Usage, charging: Charging, started: Instant) -> Self {
-        Self { usage, charging, started, now: None, charges: Vec::new() }
+        Self { usage, charging, started, now: None, keys: BatchKeys::default(), charges: Vec::new() }
     }
 
     /// The last gate: whatever it lets pass is charged, and nothing else.
@@ -44,7 +45,7 @@ impl<'a> UsageGate<'a> {
             return Ok(());
         }
         let now = *self.now.get_or_insert_with(|| self.usage.at(self.started));
-        self.usage.charges(caller.policy, tool, &caller.context, &mut self.charges);
+        self.usage.charges(&mut self.keys, caller.policy, tool, &caller.context, &mut self.charges);
         let over = match self.charging {
             Charging::Used => self.usage.spend(&self.charges, now).err(),
             Charging::Nothing => self.usage.peek(&self.charges, now),
@@ -66,7 +67,7 @@ pub(crate) fn take_back(
         return;
     }
     let mut charges = Vec::new();
-    usage.charges(policy, tool, context, &mut charges);
+    usage.charges(&mut BatchKeys::default(), policy, tool, context, &mut charges);
     usage.take_back(&charges, usage.at(started));
 }
 

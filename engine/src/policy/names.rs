@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use ahash::RandomState;
 
+use super::membership::{Place, PlaceOf, Places};
+
 /// A set of tools, as an operator names them: `*` for all, `<provider>.*` for those of a provider, `<provider>.<name>` for
 /// one, or the bare name under which a model calls it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +14,7 @@ pub struct ToolNames {
     all: bool,
     providers: HashSet<Arc<str>, RandomState>,
     names: HashSet<Arc<str>, RandomState>,
+    place: PlaceOf,
 }
 
 // === impl ToolNames ===
@@ -53,6 +56,16 @@ impl ToolNames {
     /// Whether no tool can be in the set.
     pub fn is_empty(&self) -> bool {
         !self.all && self.providers.is_empty() && self.names.is_empty()
+    }
+
+    /// From now on tools remember whether they are in the set, as long as there is room for that.
+    pub(super) fn settle(&mut self, places: &mut Places) {
+        let is_searched = !self.all && !self.is_empty();
+        self.place = PlaceOf(if is_searched { places.next() } else { None });
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        self.place.0
     }
 
     /// Whether a tool is in the set, by its provider, its id and the name that a model calls it by.

@@ -13,11 +13,12 @@ use crate::discovery::ProviderGuide;
 use crate::isolate::{self, Isolated};
 use crate::limits::Limits;
 use crate::metrics::{ToolLabels, ToolMetrics};
-use crate::policy::ToolNames;
+use crate::policy::{Memberships, ToolNames};
 use crate::provider::{InvokeResult, ProviderSettings, ToolHandler};
 use crate::result::ToolOrigin;
 use crate::schema::{ArgumentSchema, OutputSchema, normalise};
 use crate::tool::{Effect, ExecutionClass, NameForm, ToolId, ToolSpec, check_source_message, with_source_message};
+use crate::usage::ToolKeys;
 
 /// A tool that can be called: its declaration, its compiled schema, its limits, and the handle of its provider.
 #[derive(Debug)]
@@ -45,6 +46,10 @@ pub(crate) struct PreparedTool {
     pub(crate) handle: Arc<ProviderHandle>,
     /// What runs its calls, where that is not its provider.
     handler: Option<Isolated<ToolHandler>>,
+    /// What it adds to the keys by which usage is counted.
+    pub(crate) usage_keys: ToolKeys,
+    /// In which sets of the policy it is.
+    memberships: Memberships,
 }
 
 /// Faults of one listing that are told, of each kind.
@@ -140,7 +145,8 @@ impl PreparedTool {
 
     /// Whether it is one of these.
     pub(crate) fn is_in(&self, names: &ToolNames) -> bool {
-        names.contains(&self.handle.name, self.origin.tool_id.as_str(), &self.wanted_name)
+        self.memberships
+            .is_in(names, || names.contains(&self.handle.name, self.origin.tool_id.as_str(), &self.wanted_name))
     }
 }
 
@@ -220,6 +226,7 @@ fn build(
     let origin = ToolOrigin { tool_id: ToolId::new(&handle.name, &spec.name), provider: Arc::clone(&handle.name) };
     let permits = |limit: NonZeroUsize| Arc::new(Permits::new(limit, settings.max_queued));
     PreparedTool {
+        usage_keys: ToolKeys::of(&origin),
         origin: Arc::new(origin),
         wanted_name: settings.name_form.wanted(&handle.name, &spec.name).into(),
         name_form: settings.name_form,
@@ -235,6 +242,7 @@ fn build(
         metrics: ToolMetrics::new(Arc::clone(&handle.name), labels.label(&handle.name, &spec.name)),
         handler: isolate::catch(|| handle.invoker.handler(&spec)).ok().flatten().map(Isolated::new),
         handle: Arc::clone(handle),
+        memberships: Memberships::default(),
         spec,
     }
 }

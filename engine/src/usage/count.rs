@@ -43,7 +43,10 @@ impl Count {
             .quota
             .filter(|quota| self.today >= *quota)
             .map(|_| over(LimitKind::Quota, Duration::from_secs(DAY_SECONDS - now.seconds % DAY_SECONDS)));
-        [rate, quota].into_iter().flatten().max_by_key(|over| over.retry_after)
+        match (rate, quota) {
+            (Some(rate), Some(quota)) if rate.retry_after > quota.retry_after => Some(rate),
+            (rate, quota) => quota.or(rate),
+        }
     }
 
     /// Counts a call, right after [`Count::over`] has let it pass.
@@ -89,5 +92,5 @@ impl Count {
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+    time.as_secs().saturating_mul(1000).saturating_add(u64::from(time.subsec_millis()))
 }

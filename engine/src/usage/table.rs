@@ -10,14 +10,13 @@ use arc_swap::ArcSwapOption;
 use tokio::time::Instant;
 
 use super::count::{Count, Moment, millis};
-use super::key::Keys;
-use super::{Charge, OverLimit, UsageKey};
+use super::{BatchKeys, Charge, OverLimit, UsageKey};
 use crate::call::ToolExecutionContext;
 use crate::isolate;
 use crate::policy::Policy;
 use crate::registry::PreparedTool;
 
-/// More than cores: calls of different callers seldom meet.
+/// More than cores: calls of different callers seldom meet. A power of two.
 const SHARDS: usize = 64;
 
 /// Milliseconds for which the time of day is reckoned from the last look at its clock.
@@ -28,9 +27,9 @@ type WallClock = Box<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// How much of their limits callers have used.
 pub(crate) struct Usage {
+    /// As many as a power of two.
     shards: Box<[Mutex<Shard>]>,
     max_per_shard: usize,
-    keys: Keys,
     epoch: Instant,
     wall: ArcSwapOption<WallClock>,
     /// When the time of day was read, in milliseconds since `epoch`; far ahead where it has to be read anew.
@@ -49,11 +48,10 @@ pub(crate) struct Spent(Moment);
 
 impl Usage {
     pub(crate) fn new(max_keys: usize) -> Self {
-        let shards = max_keys.clamp(1, SHARDS);
+        let shards = 1_usize << max_keys.clamp(1, SHARDS).ilog2();
         Self {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             max_per_shard: (max_keys / shards).max(1),
-            keys: Keys::new(),
             epoch: Instant::now(),
             wall: ArcSwapOption::empty(),
             wall_read_at: AtomicU64::new(u64::MAX),
@@ -93,20 +91,20 @@ impl Usage {
     /// Fills `charges` with the limits that concern a call, in the order in which they are locked.
     pub(crate) fn charges(
         &self,
+        keys: &mut BatchKeys,
         policy: &Policy,
         tool: &PreparedTool,
         context: &ToolExecutionContext,
         charges: &mut Vec<Charge>,
     ) {
         charges.clear();
-        let limits = policy.usage.iter().enumerate();
-        charges.extend(limits.filter(|(_, limit)| tool.is_in(&limit.tools)).map(|(place, limit)| Charge {
-            key: self.keys.key(limit, tool, context),
-            limit: place,
-            rate: limit.rate,
-            quota: limit.quota,
-        }));
-        charges.sort_unstable_by_key(|charge| (self.place(charge.key), charge.key));
+        for (place, limit) in policy.usage.iter().enumerate().filter(|(_, limit)| tool.is_in(&limit.tools)) {
+            let key = keys.key(place, limit, tool.usage_keys, context);
+            charges.push(Charge { key, limit: place, rate: limit.rate, quota: limit.quota });
+        }
+        if charges.len() > 1 {
+            charges.sort_unstable_by_key(|charge| (self.place(charge.key), charge.key));
+        }
     }
 
     /// Charges a call to all limits that concern it, or to none. `charges` come from [`Usage::charges`].
@@ -151,7 +149,7 @@ impl Usage {
     }
 
     fn place(&self, key: UsageKey) -> usize {
-        (key.0 % self.shards.len() as u128) as usize
+        key.0 as usize & (self.shards.len() - 1)
     }
 
     fn shard(&self, key: UsageKey, now: Moment) -> MutexGuard<'_, Shard> {
