@@ -1,5 +1,7 @@
 //! Content blocks of MCP and content items of seed 000: read one by one, so that a broken one costs only itself.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -58,11 +60,12 @@ pub(super) fn text_at(object: &RawObject<'_>, keys: &[&str]) -> Option<String> {
         .filter_map(|key| object.get(*key))
         .filter_map(|raw| lossy::string(raw.get()))
         .find(|text| !text.is_empty())
+        .map(Cow::into_owned)
 }
 
 fn read_item(sent: &str) -> ContentItem {
     if let Some(text) = lossy::string(sent) {
-        return text_item(text);
+        return text_item(text.into_owned());
     }
     match serde_json::from_str::<RawObject<'_>>(sent) {
         Ok(block) => read_block(&block, sent),
@@ -84,7 +87,7 @@ fn read_block(block: &RawObject<'_>, sent: &str) -> ContentItem {
     let is_given = |raw: &&RawValue| !matches!(raw.get(), "null" | "\"\"");
     let has_bytes = ["data", "base64", "blob"].iter().any(|key| body.get(*key).is_some_and(is_given));
     let mut item = ContentItem {
-        text: body.get("text").and_then(|raw| lossy::string(raw.get())),
+        text: body.get("text").and_then(|raw| lossy::string(raw.get())).map(Cow::into_owned),
         uri: text_at(body, &["uri", "url"]),
         mime_type: text_at(body, &["mimeType", "mime_type"]).or_else(|| text_at(block, &["mimeType", "mime_type"])),
         name: text_at(body, &["name", "title"]).or_else(|| text_at(block, &["name", "title"])),
@@ -118,7 +121,7 @@ fn take_bytes(item: &mut ContentItem, given: Option<&str>) {
         }
         return;
     }
-    item.data = given.and_then(base64::standard).map(std::borrow::Cow::into_owned);
+    item.data = given.and_then(base64::standard).map(Cow::into_owned);
     if item.mime_type.is_none() {
         item.mime_type = item.data.as_deref().and_then(sniff).map(str::to_owned);
     }
