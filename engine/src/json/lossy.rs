@@ -104,7 +104,34 @@ fn unit(json: &str, at: usize) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// A part of a JSON string, right or wrong.
+    fn piece() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "a",
+            "plain text of some length",
+            "图😀\u{7f}",
+            "\\n",
+            "\\\"",
+            "\\\\ ",
+            "\\/",
+            "\\b\\f\\r\\t",
+            "\\u00e9",
+            "\\u0000",
+            "\\uFFFF",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ude00",
+            "\"",
+            "\n",
+            "\\x",
+            "\\u12",
+            "\\u+123",
+        ])
+    }
 
     #[test]
     fn half_a_pair_costs_one_character_and_not_the_text() {
@@ -136,8 +163,36 @@ mod tests {
 
     #[test]
     fn what_is_no_string_is_none() {
-        for json in ["1", "null", "{}", "[1]", "\"open", ""] {
+        for json in [
+            "1",
+            "null",
+            "{}",
+            "[1]",
+            "\"open",
+            "",
+            "\"",
+            "\"a\"b\"",
+            "\"\n\"",
+            "\"\\",
+            "\"\\\"",
+            "\"\\u12\"",
+            "\"\\u+123\"",
+        ] {
             assert_eq!(string(json), None, "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_read_as_by_serde_and_halves_as_if_they_were_replaced_before(
+            pieces in prop::collection::vec(piece(), 0..12),
+            cut in prop::option::weighted(0.1, 0..40_usize),
+        ) {
+            let json = format!("\"{}\"", pieces.concat());
+            let json: String = json.chars().take(cut.unwrap_or(usize::MAX)).collect();
+            let spelt = json.replace("\\ud83d\\ude00", "😀").replace("\\ud83d", "\\\\ud83d").replace("\\ude00", "\\\\ude00");
+            prop_assert_eq!(string(&json), serde_json::from_str(&whole(&json)).ok().map(Cow::Owned), "{}", json);
+            prop_assert_eq!(text(&json), serde_json::from_str(&spelt).ok().map(Cow::Owned), "{}", json);
         }
     }
 }

@@ -175,3 +175,6 @@ impl<'a> Iterator for Inside<'a> {
         Some(node)
     }
 }
+
+#[cfg(test)]
+mod tests;
