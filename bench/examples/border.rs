@@ -1,6 +1,6 @@
 //! Reads replies and renders results, for a program that counts instructions:
-//! `border <json|parse|values|messages|assistant|arguments> <rounds> [dialect]`, where `json` and `values` are what
-//! `serde_json` alone takes to read a reply and to print the messages.
+//! `border <work> <rounds> [dialect]`, where `json` and `values` are what `serde_json` alone takes to read a reply and to
+//! print the messages.
 //!
 //! Instructions do not depend on what else the machine does. The difference between two runs of different lengths, divided
 //! by the difference in rounds, is what one reply of 16 calls costs.
@@ -9,7 +9,7 @@
 use std::hint::black_box;
 
 use serde_json::Value;
-use toolyard::{Dialect, Limits, MessageOptions, Profile};
+use toolyard::{Dialect, JsonText, Limits, MessageOptions, Profile, result_from_mcp};
 use toolyard_bench::border;
 
 fn main() {
@@ -24,6 +24,7 @@ fn main() {
     let options = MessageOptions::default();
     let values = serde_json::to_value(dialect.messages(&outcome, options)).unwrap();
     let limits = Limits::default();
+    let answer = JsonText::parse(r#"{"content": [{"type": "text", "text": "1. One\n2. Two"}], "isError": false}"#).unwrap();
     let started = std::time::Instant::now();
     for _ in 0..rounds {
         match work.as_str() {
@@ -35,6 +36,7 @@ fn main() {
             "arguments" => parsed.calls.iter().for_each(|call| {
                 drop(black_box(black_box(call).read(Profile::Lenient, &limits).unwrap()));
             }),
+            "answers" => (0..border::CALLS).for_each(|_| drop(black_box(result_from_mcp(black_box(&answer))))),
             other => panic!("there is no work `{other}`"),
         }
     }

@@ -9,6 +9,7 @@ use ahash::RandomState;
 use indexmap::IndexMap;
 
 use super::lossy;
+use super::plain::plain;
 use super::readable::end_of_string;
 
 /// The values of a document in the order in which they begin, keys among them.
@@ -17,12 +18,15 @@ pub(crate) struct Outline<'a> {
     places: Vec<Place>,
 }
 
-/// Where a value stands in the text, and which of the places is the first behind all that it holds.
+/// Where a value stands in the text.
 #[derive(Clone, Copy, Default)]
 struct Place {
     start: usize,
     end: usize,
+    /// The first of the places behind all that the value holds.
     next: usize,
+    /// Whether it is a string that has no escape in it.
+    is_plain: bool,
 }
 
 /// One value of a document.
@@ -65,6 +69,7 @@ impl<'a> Outline<'a> {
         let mut open = Vec::new();
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
+            let mut is_plain = false;
             let end = match byte {
                 b'{' | b'[' => {
                     open.push(self.places.len());
@@ -84,10 +89,14 @@ impl<'a> Outline<'a> {
                     at += 1;
                     continue;
                 }
-                b'"' => end_of_string(self.text, at + 1),
+                b'"' => {
+                    let end = at + 1 + plain(bytes.get(at + 1..).unwrap_or_default());
+                    is_plain = bytes.get(end) == Some(&b'"');
+                    if is_plain { end + 1 } else { end_of_string(self.text, end) }
+                }
                 _ => end_of_word(bytes, at),
             };
-            self.places.push(Place { start: at, end, next: self.places.len() + 1 });
+            self.places.push(Place { start: at, end, next: self.places.len() + 1, is_plain });
             at = end;
         }
     }
@@ -123,6 +132,10 @@ impl<'a> Node<'a> {
 
     /// The text of a string; half of a surrogate pair, which is no character, becomes `U+FFFD`.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        let place = self.place();
+        if place.is_plain {
+            return self.outline.text.get(place.start + 1..place.end - 1).map(Cow::Borrowed);
+        }
         lossy::string(self.raw())
     }
 
@@ -150,9 +163,11 @@ impl<'a> Node<'a> {
     }
 
     fn is_string(self, text: &str) -> bool {
-        let raw = self.raw();
-        raw.len() == text.len() + 2 && raw.get(1..raw.len() - 1) == Some(text)
-            || raw.len() > text.len() + 2 && raw.contains('\\') && self.text().is_some_and(|own| own == text)
+        let place = self.place();
+        if place.is_plain {
+            return self.outline.text.as_bytes().get(place.start + 1..place.end - 1) == Some(text.as_bytes());
+        }
+        self.text().is_some_and(|own| own == text)
     }
 
     fn inside(self) -> Inside<'a> {
@@ -178,3 +193,5 @@ impl<'a> Iterator for Inside<'a> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::any_json;

@@ -1,25 +1,33 @@
 //! Runs of a JSON string that stand for themselves.
 
 /// Bytes that are looked at together.
-const CHUNK: usize = 16;
+const WORD: usize = size_of::<u64>();
+/// A one in each byte of a word, and the highest bit of each.
+const ONES: u64 = u64::MAX / 0xff;
+const HIGHEST: u64 = ONES << 7;
 
 /// How many bytes stand before the first quote, backslash or control character: those that mean themselves in a JSON
 /// string, and that no printer has to escape.
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    // Without a branch between its bytes a chunk is one vector comparison; long texts take a fifth of the time.
-    while let Some(chunk) = bytes.get(at..at + CHUNK) {
-        if chunk.iter().fold(false, |found, byte| found | is_special(*byte)) {
-            break;
+    // Eight bytes at a time: one by one, this was a fourth of what reading a reply costs.
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    for (index, word) in words.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*word));
+        if found != 0 {
+            return index * WORD + (found.trailing_zeros() / u8::BITS) as usize;
         }
-        at += CHUNK;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+    let is_special = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    words.len() * WORD + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
-fn is_special(byte: u8) -> bool {
-    byte < b' ' || byte == b'"' || byte == b'\\'
+/// The highest bit of each special byte of a word. Subtraction borrows from the bytes above a special one, so that only
+/// the lowest bit that is set is sure.
+const fn specials(word: u64) -> u64 {
+    let control = word.wrapping_sub(ONES * b' ' as u64);
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (control | quote | backslash) & !word & HIGHEST
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ fn keys_but(node: Node<'_>, key: &str) -> usize {
 }
 
 /// Valid JSON with keys that repeat, white space, escapes and brackets in its strings.
-fn any_json() -> impl Strategy<Value = String> {
+pub(crate) fn any_json() -> impl Strategy<Value = String> {
     let space = || prop::sample::select(vec!["", "", " ", "\n\t", " \r\n"]);
     let string = prop::sample::select(vec![
         r#""""#,
