@@ -24,7 +24,8 @@ fn main() {
     let options = MessageOptions::default();
     let values = serde_json::to_value(dialect.messages(&outcome, options)).unwrap();
     let limits = Limits::default();
-    let answer = JsonText::parse(r#"{"content": [{"type": "text", "text": "1. One\n2. Two"}], "isError": false}"#).unwrap();
+    let answer =
+        JsonText::parse(r#"{"content": [{"type": "text", "text": "1. One\n2. Two"}], "isError": false}"#).unwrap();
     let started = std::time::Instant::now();
     for _ in 0..rounds {
         match work.as_str() {

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::StreamError;
 use super::turn::{AssistantTurn, TurnPart};
 use crate::call::{RawArguments, ToolCall};
@@ -185,8 +183,7 @@ impl ReplyBuilder {
 
 /// Reads a whole reply; byte order marks are no part of it.
 pub(super) fn document(reply: &str) -> Result<Outline<'_>, ReplyError> {
-    let whole: &RawValue = serde_json::from_str(reply.trim_start_matches('\u{feff}')).map_err(not_json)?;
-    Ok(Outline::of(whole.get()))
+    Outline::parse(reply.trim_start_matches('\u{feff}')).map_err(not_json)
 }
 
 /// A value byte for byte, but for halves of characters: no vendor takes a request that has one.
