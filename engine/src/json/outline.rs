@@ -243,8 +243,13 @@ impl<'a> Node<'a> {
     /// The members whose keys are not among `known`, each in the place where its key first stands, with the value that
     /// it has last.
     pub(crate) fn members_but(self, known: &[&str]) -> IndexMap<Cow<'a, str>, Node<'a>, RandomState> {
+        self.members_where(|key| !known.contains(&key))
+    }
+
+    /// The same for keys that are wanted.
+    pub(crate) fn members_where(self, wanted: impl Fn(&str) -> bool) -> IndexMap<Cow<'a, str>, Node<'a>, RandomState> {
         let members = self.members().map(|(key, value)| (key.text().unwrap_or_default(), value));
-        members.filter(|(key, _)| !known.contains(&&**key)).collect()
+        members.filter(|(key, _)| wanted(key)).collect()
     }
 
     fn is_string(self, text: &str) -> bool {
