@@ -13,6 +13,9 @@ use serde_json::value::RawValue;
 use super::lossy;
 use super::plain::plain;
 
+/// Members of an object among which a repeated key is searched for one by one.
+const FEW: usize = 16;
+
 /// The values of a document in the order in which they begin, keys among them.
 pub(crate) struct Outline<'a> {
     text: &'a str,
@@ -68,8 +71,10 @@ enum Next {
 impl<'a> Outline<'a> {
     /// How many values the outline of an ordinary document has room for from the start.
     const MOST_EXPECTED: usize = 1024;
-    /// Bytes of a short value, with its key.
-    const BYTES_A_VALUE: usize = 8;
+    /// Levels of an ordinary document.
+    const USUAL_DEPTH: usize = 8;
+    /// Bytes of a short value.
+    const BYTES_A_VALUE: usize = 4;
 
     /// Reads one JSON value, of any depth, with white space around it.
     ///
@@ -104,7 +109,7 @@ impl<'a> Outline<'a> {
     /// Walks the text once, without recursion. Nothing when it is not one JSON value.
     fn scan(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<Open> = Vec::with_capacity(Self::USUAL_DEPTH);
         let mut next = Next::Value;
         let mut at = 0;
         loop {
@@ -242,14 +247,27 @@ impl<'a> Node<'a> {
 
     /// The members whose keys are not among `known`, each in the place where its key first stands, with the value that
     /// it has last.
-    pub(crate) fn members_but(self, known: &[&str]) -> IndexMap<Cow<'a, str>, Node<'a>, RandomState> {
+    pub(crate) fn members_but(self, known: &[&str]) -> Vec<(Cow<'a, str>, Node<'a>)> {
         self.members_where(|key| !known.contains(&key))
     }
 
     /// The same for keys that are wanted.
-    pub(crate) fn members_where(self, wanted: impl Fn(&str) -> bool) -> IndexMap<Cow<'a, str>, Node<'a>, RandomState> {
-        let members = self.members().map(|(key, value)| (key.text().unwrap_or_default(), value));
-        members.filter(|(key, _)| wanted(key)).collect()
+    pub(crate) fn members_where(self, wanted: impl Fn(&str) -> bool) -> Vec<(Cow<'a, str>, Node<'a>)> {
+        let named = self.members().map(|(key, value)| (key.text().unwrap_or_default(), value));
+        let mut members = named.filter(|(key, _)| wanted(key));
+        let mut few: Vec<(Cow<'a, str>, Node<'a>)> = Vec::new();
+        while let Some((key, value)) = members.next() {
+            match few.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, known)) => *known = value,
+                None => few.push((key, value)),
+            }
+            // Searching is faster than hashing as long as there are few.
+            if few.len() > FEW {
+                let all: IndexMap<_, _, RandomState> = few.into_iter().chain(members).collect();
+                return all.into_iter().collect();
+            }
+        }
+        few
     }
 
     fn is_string(self, text: &str) -> bool {

@@ -4,6 +4,9 @@ use super::JsonText;
 use super::outline::Node;
 use super::plain::plain;
 
+/// Bytes of an ordinary object, so that the buffer does not grow in many steps.
+const SMALL_OBJECT: usize = 128;
+
 /// Writes JSON texts one after the other, and keeps its buffer from one to the next.
 #[derive(Default)]
 pub(crate) struct JsonWriter {
@@ -95,6 +98,9 @@ impl<'w> ObjectWriter<'w> {
     }
 
     fn key(&mut self, key: &str) -> &mut String {
+        if self.is_empty {
+            self.out.reserve(SMALL_OBJECT);
+        }
         self.out.push(if self.is_empty { '{' } else { ',' });
         self.is_empty = false;
         push_string(self.out, key);

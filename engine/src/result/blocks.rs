@@ -36,6 +36,11 @@ const FIELDS: [&str; 14] = [
 /// An object whose values stay as text, so that no digit of theirs is lost.
 pub(super) type RawObject<'a> = IndexMap<Cow<'a, str>, Node<'a>, RandomState>;
 
+/// The members of a value that is an object.
+pub(super) fn raw_object(node: Node<'_>) -> RawObject<'_> {
+    node.members_but(&[]).into_iter().collect()
+}
+
 /// Reads a list of blocks or items.
 pub(super) fn read_items(list: &[Node<'_>]) -> Vec<ContentItem> {
     let mut items: Vec<ContentItem> = list.iter().take(MAX_ITEMS).map(|item| read_item(*item)).collect();
@@ -61,7 +66,7 @@ pub(super) fn text_at(object: &RawObject<'_>, keys: &[&str]) -> Option<String> {
 fn read_item(item: Node<'_>) -> ContentItem {
     match item.text() {
         Some(text) => text_item(text.into_owned()),
-        None if item.is_object() => read_block(&item.members_but(&[]), item.raw()),
+        None if item.is_object() => read_block(&raw_object(item), item.raw()),
         None => unreadable(None, ContentItem::default(), item.raw()),
     }
 }
@@ -75,7 +80,7 @@ fn text_item(text: String) -> ContentItem {
 fn read_block(block: &RawObject<'_>, sent: &str) -> ContentItem {
     let called = text_at(block, &["type", "content_type"]);
     // MCP puts an embedded resource one level down.
-    let inner = block.get("resource").filter(|inner| inner.is_object()).map(|inner| inner.members_but(&[]));
+    let inner = block.get("resource").filter(|inner| inner.is_object()).map(|inner| raw_object(*inner));
     let body = inner.as_ref().unwrap_or(block);
     let is_given = |value: &Node<'_>| !matches!(value.raw(), "null" | "\"\"");
     let has_bytes = ["data", "base64", "blob"].iter().any(|key| body.get(*key).is_some_and(is_given));

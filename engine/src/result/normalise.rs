@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::blocks::{RawObject, looks_like_blocks, read_items, text_at, value_of};
+use super::blocks::{RawObject, looks_like_blocks, raw_object, read_items, text_at, value_of};
 use super::{ContentItem, ContentType, ToolExecutionResult};
 use crate::json::outline::{Node, Outline};
 use crate::json::write::JsonWriter;
@@ -59,7 +59,7 @@ pub fn result_from_mcp(json: &JsonText) -> ToolExecutionResult {
         return result_from_json(json);
     }
     let (known, others): (RawObject<'_>, RawObject<'_>) =
-        outline.root().members_but(&[]).into_iter().partition(|(key, _)| KEYS.contains(&&**key));
+        raw_object(outline.root()).into_iter().partition(|(key, _)| KEYS.contains(&&**key));
     let mut result = from_object(known).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason));
     add_missing(&mut result.metadata, &others);
     result.lift_media();
@@ -79,7 +79,7 @@ fn read(json: &JsonText) -> Result<ToolExecutionResult, InvalidResult> {
             let said = lossy::string(text).map(ToolExecutionResult::success);
             said.ok_or_else(|| InvalidResult("the tool's result cannot be read: bad text".to_owned()))
         }
-        Some(b'{') => from_object(Outline::of(text).root().members_but(&[])),
+        Some(b'{') => from_object(raw_object(Outline::of(text).root())),
         _ => Ok(ToolExecutionResult::structured(json.clone())),
     }
 }
