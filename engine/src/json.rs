@@ -177,7 +177,7 @@ impl From<Box<RawValue>> for JsonText {
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What `RawValue` does. Making one would parse the text again, which costs ten times what printing it does.
+        // What `RawValue` does. Making one would parse the text again, which costs many times what printing it does.
         let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
         raw.serialize_field(RAW_VALUE, &*self.0)?;
         raw.end()
