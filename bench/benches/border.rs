@@ -1,4 +1,4 @@
-//! The border between model and tool: reading replies, reading and checking arguments, defining tools.
+//! The border between model and tool: reading replies, reading and checking arguments, rendering results, defining tools.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot set itself up is over")]
 
 use std::hint::black_box;
@@ -8,15 +8,14 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use toolyard::{
-    ArgumentSchema, CallPolicy, DefinitionForm, Dialect, FunctionProvider, FunctionTool, Limits, ProviderSettings,
-    RawArguments, ToolCall, ToolExecutionContext, ToolRegistry, ToolSpec,
+    ArgumentSchema, CallPolicy, DefinitionForm, Dialect, FunctionProvider, FunctionTool, JsonText, Limits,
+    MessageOptions, ProviderSettings, RawArguments, ToolCall, ToolExecutionContext, ToolRegistry, ToolSpec,
 };
+use toolyard_bench::border::{CALLS, arguments, outcome, replies};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Calls of a reply.
-const CALLS: usize = 16;
 /// Tools of the registry whose definitions are made.
 const TOOLS: usize = 500;
 /// Bytes that an assembled stream may hold.
@@ -26,7 +25,6 @@ fn parse(criterion: &mut Criterion) {
     let mut group = quick(criterion, "parse");
     group.throughput(Throughput::Elements(CALLS as u64));
     for (dialect, reply) in replies() {
-        let reply = reply.to_string();
         // What reading the JSON alone costs, without looking for calls.
         group.bench_function(format!("{dialect}/json"), |b| {
             b.iter(|| serde_json::from_str::<Value>(black_box(&reply)).unwrap());
@@ -37,6 +35,28 @@ fn parse(criterion: &mut Criterion) {
     group.bench_function("openai-chat/stream", |b| {
         b.iter(|| Dialect::OpenAiChat.parse_stream(black_box(&stream), MAX_STREAM).unwrap());
     });
+}
+
+/// From a reply of 16 calls to the bytes of the 16 results in the history, beside reading and printing the same bytes as
+/// values.
+fn reply_and_results(criterion: &mut Criterion) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut group = quick(criterion, "reply-and-results");
+    group.throughput(Throughput::Elements(CALLS as u64));
+    for (dialect, reply) in replies() {
+        let outcome = runtime.block_on(outcome(&dialect.parse(&reply).unwrap()));
+        let messages = || dialect.messages(black_box(&outcome), MessageOptions::default());
+        let values: Vec<Value> = messages().iter().map(|message: &JsonText| message.to().unwrap()).collect();
+        group.bench_function(format!("{dialect}/json"), |b| {
+            b.iter(|| {
+                let reply: Value = serde_json::from_slice(black_box(reply.as_bytes())).unwrap();
+                (reply, serde_json::to_vec(black_box(&values)).unwrap())
+            });
+        });
+        group.bench_function(format!("{dialect}/toolyard"), |b| {
+            b.iter(|| (dialect.parse(black_box(&reply)).unwrap(), serde_json::to_vec(&messages()).unwrap()));
+        });
+    }
 }
 
 fn validate(criterion: &mut Criterion) {
@@ -98,37 +118,6 @@ fn schema() -> Value {
     }})
 }
 
-fn arguments(n: usize) -> Value {
-    json!({"query": format!("number {n}"), "limit": n, "tags": ["a", "b"]})
-}
-
-/// A reply of 16 calls in each form.
-fn replies() -> Vec<(Dialect, Value)> {
-    let all = |call: fn(usize) -> Value| -> Vec<Value> { (0..CALLS).map(call).collect() };
-    let chat = all(|n| {
-        let function = json!({"name": "search", "arguments": arguments(n).to_string()});
-        json!({"id": format!("call_{n}"), "type": "function", "function": function})
-    });
-    let responses = all(|n| {
-        json!({"type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": "search",
-            "arguments": arguments(n).to_string(), "status": "completed"})
-    });
-    let anthropic =
-        all(|n| json!({"type": "tool_use", "id": format!("toolu_{n}"), "name": "search", "input": arguments(n)}));
-    let gemini = all(|n| json!({"functionCall": {"name": "search", "args": arguments(n)}, "thoughtSignature": "U0lH"}));
-    let ollama = all(|n| json!({"function": {"name": "search", "arguments": arguments(n)}}));
-    let bedrock =
-        all(|n| json!({"toolUse": {"toolUseId": format!("tooluse_{n}"), "name": "search", "input": arguments(n)}}));
-    vec![
-        (Dialect::OpenAiChat, json!({"choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": chat}}]})),
-        (Dialect::OpenAiResponses, json!({"status": "completed", "output": responses})),
-        (Dialect::Anthropic, json!({"content": anthropic, "stop_reason": "tool_use"})),
-        (Dialect::Gemini, json!({"candidates": [{"content": {"parts": gemini}, "finishReason": "STOP"}]})),
-        (Dialect::Ollama, json!({"message": {"tool_calls": ollama}, "done": true})),
-        (Dialect::Bedrock, json!({"output": {"message": {"content": bedrock}}, "stopReason": "tool_use"})),
-    ]
-}
-
 /// The same calls as chat completions stream them: a head, then the arguments in pieces of eight characters.
 fn chat_stream() -> String {
     let mut lines = Vec::new();
@@ -146,5 +135,5 @@ fn chat_stream() -> String {
     lines.join("\n")
 }
 
-criterion_group!(benches, parse, validate, define);
+criterion_group!(benches, parse, reply_and_results, validate, define);
 criterion_main!(benches);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a bench that cannot set itself up is over")]
 
 mod baseline;
+pub mod border;
 mod engine;
 mod policy;
 

@@ -23,6 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::json::JsonText;
+use crate::json::outline::Node;
 use crate::result::BatchOutcome;
 
 pub use definition::{DefinedTool, DefinitionForm, Definitions, StrictMode};
@@ -90,10 +91,10 @@ impl Dialect {
     /// The text is not JSON, or looks like none of the dialects.
     pub fn detect(reply: &str) -> Result<Self, ReplyError> {
         let document = reply::document(reply)?;
-        let fields = Fields::of(document);
+        let fields = Fields::of(document.root());
         let has = |key: &str| fields.get(key).is_some();
-        let is_list = |key: &str| fields.get(key).is_some_and(reply::is_list);
-        let is_object = |key: &str| fields.get(key).is_some_and(reply::is_object);
+        let is_list = |key: &str| fields.get(key).is_some_and(Node::is_list);
+        let is_object = |key: &str| fields.get(key).is_some_and(Node::is_object);
         if has("choices") {
             Ok(Self::OpenAiChat)
         } else if is_list("output") {
@@ -108,7 +109,7 @@ impl Dialect {
             Ok(Self::Ollama)
         } else if has("method") {
             Ok(Self::Mcp)
-        } else if reply::is_list(document) || has("calls") {
+        } else if document.root().is_list() || has("calls") {
             Ok(Self::Native)
         } else {
             Err(ReplyError::UnknownShape)
@@ -201,11 +202,6 @@ impl Dialect {
 /// The names of all dialects, for people.
 fn names() -> String {
     Dialect::ALL.map(Dialect::as_str).join(", ")
-}
-
-/// A message of this role.
-fn role<'a>(role: &str, members: impl IntoIterator<Item = (&'a str, JsonText)>) -> JsonText {
-    JsonText::object(std::iter::once(("role", JsonText::string(role))).chain(members))
 }
 
 impl fmt::Display for Dialect {

@@ -5,19 +5,27 @@
 
 pub(crate) mod finite;
 pub(crate) mod lossy;
+pub(crate) mod outline;
+mod plain;
 pub(crate) mod readable;
+pub(crate) mod write;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use outline::Outline;
 use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use readable::Unreadable;
+use write::{ListWriter, push_string};
+
+/// The name by which `serde_json` knows text that it prints as it stands.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// One valid JSON value as text. Cloning shares the text.
 #[derive(Clone, PartialEq, Eq)]
@@ -79,7 +87,9 @@ impl JsonText {
 
     /// The JSON text of a string.
     pub fn string(text: &str) -> Self {
-        Self(Value::from(text).to_string().into())
+        let mut json = String::with_capacity(text.len() + 2);
+        push_string(&mut json, text);
+        Self(json.into())
     }
 
     /// `null`.
@@ -94,19 +104,19 @@ impl JsonText {
 
     /// The text, when the value is a string; half of a surrogate pair, which is no character, becomes `U+FFFD`.
     pub fn text(&self) -> Option<String> {
-        lossy::string(&self.0)
+        lossy::string(&self.0).map(Cow::into_owned)
     }
 
     /// The members of an object, in their order; nothing where it is none.
     pub fn members(&self) -> Option<Vec<(String, Self)>> {
-        let members: IndexMap<String, &RawValue> = serde_json::from_str(&self.0).ok()?;
-        Some(members.into_iter().map(|(key, value)| (key, Self(value.get().into()))).collect())
+        let outline = Outline::of(&self.0);
+        let members = outline.root().is_object().then(|| outline.root().members_but(&[]))?;
+        Some(members.into_iter().map(|(key, value)| (key.into_owned(), Self(value.raw().into()))).collect())
     }
 
     /// The member of an object under this key.
     pub fn member(&self, key: &str) -> Option<Self> {
-        let members: IndexMap<String, &RawValue> = serde_json::from_str(&self.0).ok()?;
-        members.get(key).map(|value| Self(value.get().into()))
+        Outline::of(&self.0).root().get(key).map(|value| Self(value.raw().into()))
     }
 
     /// An object with these members, in this order.
@@ -114,7 +124,7 @@ impl JsonText {
         let mut text = String::from("{");
         for (index, (key, value)) in members.into_iter().enumerate() {
             text.push_str(if index == 0 { "" } else { "," });
-            text.push_str(Self::string(key).as_str());
+            push_string(&mut text, key);
             text.push(':');
             text.push_str(value.as_str());
         }
@@ -124,18 +134,20 @@ impl JsonText {
 
     /// An array of these items.
     pub fn array(items: impl IntoIterator<Item = Self>) -> Self {
-        let mut text = String::from("[");
-        for (index, item) in items.into_iter().enumerate() {
-            text.push_str(if index == 0 { "" } else { "," });
-            text.push_str(item.as_str());
-        }
-        text.push(']');
+        let mut text = String::new();
+        ListWriter::write(&mut text, |list| items.into_iter().for_each(|item| list.json(&item)));
         Self(text.into())
     }
 
     /// For text that a parser has already accepted.
     pub(crate) fn trusted(text: Arc<str>) -> Self {
         Self(text)
+    }
+}
+
+impl From<JsonText> for Arc<str> {
+    fn from(json: JsonText) -> Self {
+        json.0
     }
 }
 
@@ -165,8 +177,10 @@ impl From<Box<RawValue>> for JsonText {
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
+        // What `RawValue` does. Making one would parse the text again, which costs many times what printing it does.
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, &*self.0)?;
+        raw.end()
     }
 }
 
@@ -238,6 +252,24 @@ mod tests {
         let json = JsonText::parse(text).unwrap();
         assert_eq!(serde_json::to_string(&json).unwrap(), text);
         assert_eq!(serde_json::from_str::<JsonText>(text).unwrap(), json);
+    }
+
+    #[test]
+    fn text_is_printed_as_it_stands_inside_of_a_document_and_read_as_a_value() {
+        let json = JsonText::parse(r#"{"n": 1.10, "a": [ "\u00e9" ]}"#).unwrap();
+        assert_eq!(serde_json::to_string(&[&json]).unwrap(), r#"[{"n": 1.10, "a": [ "\u00e9" ]}]"#);
+        assert_eq!(serde_json::to_vec_pretty(&json).unwrap(), json.as_str().as_bytes());
+        assert_eq!(serde_json::to_value([&json]).unwrap(), serde_json::json!([{"n": 1.1, "a": ["é"]}]));
+    }
+
+    #[test]
+    fn members_are_told_by_key_and_of_a_repeated_one_the_last_counts() {
+        let json = JsonText::parse(r#"{ "a" : {"b":1} , "\u0062":[2 , {"a":3}],"a":1e400 ,"c": "x\"}" }"#).unwrap();
+        let members = json.members().unwrap();
+        let members: Vec<(&str, &str)> = members.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(members, [("a", "1e400"), ("b", r#"[2 , {"a":3}]"#), ("c", r#""x\"}""#)]);
+        assert_eq!(json.member("b").unwrap().as_str(), r#"[2 , {"a":3}]"#);
+        assert_eq!((json.member("d"), JsonText::null().members()), (None, None));
     }
 
     #[test]

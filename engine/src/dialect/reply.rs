@@ -1,13 +1,14 @@
 //! What all dialects share when they read a reply.
 
-use ahash::RandomState;
-use indexmap::IndexMap;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use super::StreamError;
 use super::turn::{AssistantTurn, TurnPart};
 use crate::call::{RawArguments, ToolCall};
-use crate::json::{JsonText, lossy};
+use crate::json::JsonText;
+use crate::json::lossy;
+use crate::json::outline::{Node, Outline};
+use crate::json::write::{JsonWriter, ObjectWriter};
 
 /// The calls of a reply, and what was said beside them.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,8 @@ pub enum ReplyError {
 
 /// The keys of one object in a reply, each value as it stands. Reading key by key keeps one odd field from costing the
 /// others, and one odd call from costing its siblings.
-#[derive(Default)]
-pub(super) struct Fields<'a>(IndexMap<String, &'a RawValue, RandomState>);
+#[derive(Clone, Copy, Default)]
+pub(super) struct Fields<'a>(Option<Node<'a>>);
 
 /// Collects what a reply says, in its order.
 #[derive(Default)]
@@ -80,58 +81,74 @@ pub(super) struct ReplyBuilder {
 
 impl<'a> Fields<'a> {
     /// What is no object has no keys.
-    pub(super) fn of(raw: &'a RawValue) -> Self {
-        Self(serde_json::from_str(raw.get()).unwrap_or_default())
+    pub(super) fn of(node: Node<'a>) -> Self {
+        Self(Some(node))
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.get(key).copied().filter(|raw| raw.get() != "null")
+    pub(super) fn get(self, key: &str) -> Option<Node<'a>> {
+        self.0?.get(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn object(&self, key: &str) -> Self {
-        self.get(key).map_or_else(Self::default, Self::of)
+    pub(super) fn object(self, key: &str) -> Self {
+        Self(self.get(key))
     }
 
-    pub(super) fn list(&self, key: &str) -> Option<Vec<&'a RawValue>> {
-        serde_json::from_str(self.get(key)?.get()).ok()
+    pub(super) fn list(self, key: &str) -> Option<Vec<Node<'a>>> {
+        self.get(key)?.items()
     }
 
     /// The text at a key, empty where there is none. What is no text stands as it was written, so that it can be
     /// answered and refused.
-    pub(super) fn text(&self, key: &str) -> String {
-        let raw = self.get(key).map_or("", RawValue::get);
-        lossy::string(raw).unwrap_or_else(|| raw.to_owned())
+    pub(super) fn text(self, key: &str) -> Cow<'a, str> {
+        self.get(key).map_or_else(Cow::default, |value| value.text().unwrap_or(Cow::Borrowed(value.raw())))
     }
 
-    pub(super) fn is_true(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|raw| raw.get() == "true")
+    pub(super) fn is_true(self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.raw() == "true")
     }
 
-    pub(super) fn is_null(&self, key: &str) -> bool {
-        self.0.get(key).is_some_and(|raw| raw.get() == "null")
+    pub(super) fn is_null(self, key: &str) -> bool {
+        self.0.and_then(|object| object.get(key)).is_some_and(Node::is_null)
     }
 
-    /// The members that are not null and not among `known`, see [`verbatim`].
-    pub(super) fn others(&self, known: &[&str]) -> Vec<(String, JsonText)> {
-        let others = self.0.iter().filter(|(key, raw)| !known.contains(&key.as_str()) && raw.get() != "null");
-        others.map(|(key, raw)| (key.clone(), verbatim(raw))).collect()
+    /// The members that are not null and not among `known`.
+    pub(super) fn others(self, known: &[&str]) -> impl Iterator<Item = (Cow<'a, str>, Node<'a>)> {
+        let members = self.0.map(|object| object.members_but(known)).unwrap_or_default();
+        members.into_iter().filter(|(_, value)| !value.is_null())
     }
 
-    /// The same as one object; nothing where there are none.
-    pub(super) fn opaque(&self, known: &[&str]) -> Option<JsonText> {
-        let others = self.others(known);
-        let members = others.iter().map(|(key, value)| (key.as_str(), value.clone()));
-        (!others.is_empty()).then(|| JsonText::object(members))
+    /// The same as one object, see [`verbatim`]; nothing where there are none.
+    pub(super) fn opaque(self, known: &[&str]) -> Option<JsonText> {
+        JsonWriter::default().object_unless_empty(|object| self.write_others(known, object))
+    }
+
+    /// The same as members of another object.
+    pub(super) fn write_others(self, known: &[&str], object: &mut ObjectWriter<'_>) {
+        for (key, value) in self.others(known) {
+            object.raw(&key, &lossy::whole(value.raw()));
+        }
     }
 }
 
 // === impl ReplyBuilder ===
 
 impl ReplyBuilder {
-    /// A reply whose message has these members.
-    pub(super) fn new(members: Vec<(String, JsonText)>) -> Self {
-        let turn = AssistantTurn { members, ..AssistantTurn::default() };
-        Self { reply: ParsedReply { turn, ..ParsedReply::default() }, beside: String::new() }
+    /// A reply with about so many calls and other parts.
+    pub(super) fn with_room_for(parts: usize) -> Self {
+        let mut builder = Self::default();
+        builder.reply.calls.reserve(parts);
+        builder.reply.turn.arguments.reserve(parts);
+        builder.reply.turn.parts.reserve(parts);
+        builder
+    }
+
+    /// The members that the message has besides its calls.
+    pub(super) fn members<'a>(&mut self, members: impl Iterator<Item = (Cow<'a, str>, Node<'a>)>) {
+        self.reply.turn.members.extend(members.map(|(key, value)| (key.into_owned(), verbatim(value))));
+    }
+
+    pub(super) fn member(&mut self, key: &str, value: JsonText) {
+        self.reply.turn.members.push((key.to_owned(), value));
     }
 
     pub(super) fn call(&mut self, call: ToolCall) {
@@ -140,7 +157,7 @@ impl ReplyBuilder {
         self.reply.calls.push(call);
     }
 
-    pub(super) fn keep(&mut self, part: &RawValue) {
+    pub(super) fn keep(&mut self, part: Node<'_>) {
         self.reply.turn.parts.push(TurnPart::Kept(verbatim(part)));
     }
 
@@ -165,21 +182,13 @@ impl ReplyBuilder {
 }
 
 /// Reads a whole reply; byte order marks are no part of it.
-pub(super) fn document(reply: &str) -> Result<&RawValue, ReplyError> {
-    serde_json::from_str(reply.trim_start_matches('\u{feff}')).map_err(not_json)
+pub(super) fn document(reply: &str) -> Result<Outline<'_>, ReplyError> {
+    Outline::parse(reply.trim_start_matches('\u{feff}')).map_err(not_json)
 }
 
 /// A value byte for byte, but for halves of characters: no vendor takes a request that has one.
-pub(super) fn verbatim(raw: &RawValue) -> JsonText {
-    JsonText::trusted(lossy::whole(raw.get()).into())
-}
-
-pub(super) fn is_list(raw: &RawValue) -> bool {
-    raw.get().starts_with('[')
-}
-
-pub(super) fn is_object(raw: &RawValue) -> bool {
-    raw.get().starts_with('{')
+pub(super) fn verbatim(value: Node<'_>) -> JsonText {
+    JsonText::trusted(lossy::whole(value.raw()).into())
 }
 
 pub(super) fn missing(format: &'static str, key: &str) -> ReplyError {
@@ -187,8 +196,8 @@ pub(super) fn missing(format: &'static str, key: &str) -> ReplyError {
 }
 
 /// What stands for the arguments: JSON text inside a string, or an object as it is; servers send either.
-pub(super) fn arguments(raw: Option<&RawValue>, cut_off: bool) -> RawArguments {
-    match raw.map(RawValue::get) {
+pub(super) fn arguments(value: Option<Node<'_>>, cut_off: bool) -> RawArguments {
+    match value.map(Node::raw) {
         Some(raw) if cut_off => RawArguments::CutOff(raw.into()),
         None if cut_off => RawArguments::CutOff("".into()),
         Some(raw) => RawArguments::Encoded(raw.into()),

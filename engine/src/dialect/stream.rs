@@ -21,10 +21,9 @@ mod text;
 
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 use super::Dialect;
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 use ledger::Ledger;
 use members::Members;
@@ -112,7 +111,7 @@ impl StreamAssembler {
         let (state, ledger) = (&mut *self.state, &mut self.ledger);
         sse::each(chunk, &mut |event| match event {
             _ if ledger.is_too_large() => {}
-            Event::Value(raw) => take(state, ledger, raw),
+            Event::Value(outline) => take(state, ledger, outline.root()),
             Event::Done => state.done(),
             Event::Undecodable => ledger.warn("a chunk that is not JSON was left out"),
         });
@@ -137,17 +136,15 @@ impl StreamAssembler {
     }
 }
 
-fn take(state: &mut dyn Assemble, ledger: &mut Ledger, raw: &RawValue) {
-    if raw.get().starts_with('[') {
-        let frames: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
-        frames.into_iter().for_each(|frame| take_one(state, ledger, frame));
-    } else {
-        take_one(state, ledger, raw);
+fn take(state: &mut dyn Assemble, ledger: &mut Ledger, chunk: Node<'_>) {
+    match chunk.items() {
+        Some(frames) => frames.into_iter().for_each(|frame| take_one(state, ledger, frame)),
+        None => take_one(state, ledger, chunk),
     }
 }
 
-fn take_one(state: &mut dyn Assemble, ledger: &mut Ledger, raw: &RawValue) {
-    let Some(frame) = Members::parse(raw) else {
+fn take_one(state: &mut dyn Assemble, ledger: &mut Ledger, chunk: Node<'_>) {
+    let Some(frame) = Members::parse(chunk) else {
         return ledger.warn("a chunk that is no readable JSON object was left out");
     };
     if let Some(error) = frame.get("error") {

@@ -1,6 +1,15 @@
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
 use super::*;
 use crate::call::RawArguments;
-use serde_json::{Value, json};
+use crate::json::lossy;
+use crate::json::outline::{Outline, any_json};
+use crate::result::{CallError, CallResult, ErrorCode, ToolExecutionResult};
 
 fn openai(calls: &Value, finish_reason: &str) -> String {
     json!({"choices": [{"finish_reason": finish_reason, "message": {"content": "let me look", "tool_calls": calls}}]})
@@ -117,4 +126,67 @@ fn bedrock_gets_a_description_only_where_there_is_one() {
         defined.document[0]["toolSpec"].get("description").cloned()
     };
     assert_eq!((described(""), described("d")), (None, Some(json!("d"))));
+}
+
+/// The members of an object as serde reads them, for comparison.
+type Read<'a> = IndexMap<String, &'a RawValue>;
+
+fn text_read(fields: &Read<'_>, key: &str) -> String {
+    let raw = fields.get(key).map_or("", |raw| raw.get());
+    if raw == "null" {
+        String::new()
+    } else {
+        lossy::string(raw).map_or_else(|| raw.to_owned(), |text| text.into_owned())
+    }
+}
+
+fn opaque_read(fields: &Read<'_>, known: &[&str]) -> Option<String> {
+    let others = fields.iter().filter(|(key, raw)| !known.contains(&key.as_str()) && raw.get() != "null");
+    let others: Vec<String> =
+        others.map(|(key, raw)| format!("{}:{}", Value::from(key.as_str()), lossy::whole(raw.get()))).collect();
+    (!others.is_empty()).then(|| format!("{{{}}}", others.join(",")))
+}
+
+/// A result of a call that said this, with nothing else in it.
+fn said(call_id: &str, text: &str, is_success: bool) -> CallResult {
+    let error = CallError::new(ErrorCode::ToolFailed, "");
+    let mut result = CallResult::without_batch(&Arc::from("f"), None, error);
+    result.call_id = call_id.into();
+    if is_success {
+        result.status = crate::result::CallStatus::Ok;
+        *result.result = ToolExecutionResult::success(text);
+    } else {
+        *result.result = ToolExecutionResult::failure(text);
+    }
+    result
+}
+
+proptest! {
+    #[test]
+    fn fields_are_what_serde_reads_of_an_object(json in any_json()) {
+        let outline = Outline::of(&json);
+        let fields = Fields::of(outline.root());
+        let read: Read<'_> = serde_json::from_str(&json).unwrap_or_default();
+        for key in ["", "a", "{[,:\\", "\"]}\\\"", "图😀/"] {
+            prop_assert_eq!(fields.text(key), text_read(&read, key));
+            prop_assert_eq!(fields.get(key).map(Node::raw), read.get(key).map(|raw| raw.get()).filter(|raw| *raw != "null"));
+            prop_assert_eq!(fields.is_null(key), read.get(key).is_some_and(|raw| raw.get() == "null"));
+            let opaque = fields.opaque(&["a", key]);
+            prop_assert_eq!(opaque.map(|opaque| opaque.to_string()), opaque_read(&read, &["a", key]));
+        }
+    }
+
+    #[test]
+    fn messages_are_the_bytes_that_serde_prints(
+        results in prop::collection::vec(("(?s).{0,20}", "(?s)[\\x00-\\x22\\\\a-z图😀]{0,80}", any::<bool>()), 0..4),
+    ) {
+        let results = results.iter().map(|(id, text, is_success)| said(id, text, *is_success)).collect();
+        let outcome = BatchOutcome { batch_id: "b".into(), stop: false, stop_requested_by: Vec::new(), results };
+        for dialect in Dialect::ALL {
+            for message in dialect.messages(&outcome, MessageOptions::default()) {
+                let printed = message.to::<Value>().unwrap().to_string();
+                prop_assert_eq!(message.as_str(), printed, "{}", dialect);
+            }
+        }
+    }
 }

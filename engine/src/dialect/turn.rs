@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 use super::IdRule;
 use crate::call::{Profile, RawArguments, read_arguments};
+use crate::json::outline::Outline;
+use crate::json::write::{JsonWriter, ListWriter, ObjectWriter};
 use crate::json::{JsonText, lossy};
 use crate::limits::Limits;
 use crate::result::{CallResult, TextLimit, truncate_middle};
@@ -76,27 +78,52 @@ impl AssistantTurn {
     }
 
     /// The message with its calls under `tool_calls`; none when the model said nothing.
-    pub(super) fn message(&self, calls: Vec<JsonText>) -> Vec<JsonText> {
+    pub(super) fn message(
+        &self,
+        calls: &[HistoryCall<'_>],
+        write: fn(&HistoryCall<'_>, &mut ObjectWriter<'_>),
+    ) -> Vec<JsonText> {
         if calls.is_empty() && self.members.is_empty() {
             return Vec::new();
         }
-        let has_role = self.members.iter().any(|(key, _)| key == "role");
-        let role = (!has_role).then(|| ("role", JsonText::string("assistant")));
-        let members = self.members.iter().map(|(key, value)| (key.as_str(), value.clone()));
-        let calls = (!calls.is_empty()).then(|| ("tool_calls", JsonText::array(calls)));
-        vec![JsonText::object(role.into_iter().chain(members).chain(calls))]
+        let message = JsonWriter::default().object(|message| {
+            if !self.members.iter().any(|(key, _)| key == "role") {
+                message.text("role", "assistant");
+            }
+            for (key, value) in &self.members {
+                message.json(key, value);
+            }
+            if !calls.is_empty() {
+                message.list("tool_calls", |list| {
+                    calls.iter().for_each(|call| list.object(|object| write(call, object)));
+                });
+            }
+        });
+        vec![message]
+    }
+
+    /// A message of this role with its parts in a list under `key`; none when there are no parts.
+    pub(super) fn list(&self, role: &str, key: &str, write: impl Fn(&TurnPart, &mut ListWriter<'_>)) -> Vec<JsonText> {
+        let mut is_empty = true;
+        let message = JsonWriter::default().object(|message| {
+            message.text("role", role);
+            message.list(key, |list| {
+                self.parts.iter().for_each(|part| write(part, list));
+                is_empty = list.is_empty();
+            });
+        });
+        if is_empty { Vec::new() } else { vec![message] }
     }
 }
 
 // === impl HistoryCall ===
 
 impl HistoryCall<'_> {
-    /// These members, and after them the opaque ones.
-    pub(super) fn object<'m>(&self, members: impl IntoIterator<Item = (&'m str, JsonText)>) -> JsonText {
-        let opaque = self.opaque.and_then(JsonText::members).unwrap_or_default();
-        let own = members.into_iter().map(|(key, value)| (key.to_owned(), value));
-        let all: Vec<(String, JsonText)> = own.chain(opaque).collect();
-        JsonText::object(all.iter().map(|(key, value)| (key.as_str(), value.clone())))
+    /// Writes what the vendor wants back with the call.
+    pub(super) fn write_opaque(&self, object: &mut ObjectWriter<'_>) {
+        if let Some(opaque) = self.opaque {
+            object.members_of(Some(Outline::of(opaque.as_str()).root()), &[]);
+        }
     }
 }
 
@@ -113,7 +140,7 @@ fn as_object(raw: &RawArguments) -> JsonText {
     let text = match &given {
         // What is much too long is cut as it stands: decoding it first would hold it in memory once more.
         RawArguments::Encoded(token) if token.len() > DECODED_INVALID_BYTES => Cow::Borrowed(&**token),
-        RawArguments::Encoded(token) => lossy::text(token).map_or(Cow::Borrowed(&**token), Cow::Owned),
+        RawArguments::Encoded(token) => lossy::text(token).unwrap_or(Cow::Borrowed(token)),
         RawArguments::Text(text) | RawArguments::CutOff(text) => Cow::Borrowed(&**text),
         RawArguments::Absent => Cow::Borrowed(""),
     };

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::plain::plain;
+
 /// Levels of lists and objects. `serde_json` and others give up at 128, and what is checked here stands inside of
 /// documents with a few levels of their own.
 const MAX_LEVELS: usize = 100;
@@ -63,14 +65,15 @@ fn is_deeper_than(value: &Value, left: usize) -> bool {
 
 /// The place after the string whose text begins at `start`, just behind its quote.
 pub(crate) fn end_of_string(json: &str, start: usize) -> usize {
-    let mut from = start;
-    while let Some(found) = json.get(from..).and_then(|rest| rest.find('"')) {
-        let quote = from + found;
-        let text = json.as_bytes().get(from..quote).unwrap_or_default();
-        let backslashes = text.iter().rev().take_while(|byte| **byte == b'\\').count();
-        from = quote + 1;
-        if backslashes % 2 == 0 {
-            return from;
+    let bytes = json.as_bytes();
+    let mut at = start;
+    while let Some(rest) = bytes.get(at..) {
+        at += plain(rest);
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => break,
         }
     }
     json.len()

@@ -1,13 +1,15 @@
 //! Content blocks of MCP and content items of seed 000: read one by one, so that a broken one costs only itself.
 
+use std::borrow::Cow;
+
+use ahash::RandomState;
 use indexmap::IndexMap;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::base64;
 use super::content::{ContentItem, ContentType, SIZE_KEY, TYPE_KEY};
 use super::data_uri::DataUri;
-use crate::json::lossy;
+use crate::json::outline::Node;
 
 /// Items of one result; those beyond are counted in one marker.
 pub(super) const MAX_ITEMS: usize = 256;
@@ -32,11 +34,16 @@ const FIELDS: [&str; 14] = [
 ];
 
 /// An object whose values stay as text, so that no digit of theirs is lost.
-pub(super) type RawObject<'a> = IndexMap<String, &'a RawValue>;
+pub(super) type RawObject<'a> = IndexMap<Cow<'a, str>, Node<'a>, RandomState>;
+
+/// The members of a value that is an object.
+pub(super) fn raw_object(node: Node<'_>) -> RawObject<'_> {
+    node.members_but(&[]).into_iter().collect()
+}
 
 /// Reads a list of blocks or items.
-pub(super) fn read_items(list: &[&RawValue]) -> Vec<ContentItem> {
-    let mut items: Vec<ContentItem> = list.iter().take(MAX_ITEMS).map(|raw| read_item(raw.get())).collect();
+pub(super) fn read_items(list: &[Node<'_>]) -> Vec<ContentItem> {
+    let mut items: Vec<ContentItem> = list.iter().take(MAX_ITEMS).map(|item| read_item(*item)).collect();
     if list.len() > MAX_ITEMS {
         items.push(ContentItem::text(format!("[{} more items left out]", list.len() - MAX_ITEMS)));
     }
@@ -44,29 +51,23 @@ pub(super) fn read_items(list: &[&RawValue]) -> Vec<ContentItem> {
 }
 
 /// Whether a list can be one of blocks: something in it names its type.
-pub(super) fn looks_like_blocks(list: &[&RawValue]) -> bool {
-    list.is_empty()
-        || list.iter().any(|raw| {
-            let block: Option<RawObject<'_>> = serde_json::from_str(raw.get()).ok();
-            block.is_some_and(|block| text_at(&block, &["type", "content_type"]).is_some())
-        })
+pub(super) fn looks_like_blocks(list: &[Node<'_>]) -> bool {
+    let names_type =
+        |block: &Node<'_>, key: &str| block.get(key).and_then(Node::text).is_some_and(|name| !name.is_empty());
+    list.is_empty() || list.iter().any(|block| ["type", "content_type"].iter().any(|key| names_type(block, key)))
 }
 
 /// The first of these keys that holds text which is not empty.
 pub(super) fn text_at(object: &RawObject<'_>, keys: &[&str]) -> Option<String> {
-    keys.iter()
-        .filter_map(|key| object.get(*key))
-        .filter_map(|raw| lossy::string(raw.get()))
-        .find(|text| !text.is_empty())
+    let texts = keys.iter().filter_map(|key| object.get(*key)?.text());
+    texts.into_iter().find(|text| !text.is_empty()).map(Cow::into_owned)
 }
 
-fn read_item(sent: &str) -> ContentItem {
-    if let Some(text) = lossy::string(sent) {
-        return text_item(text);
-    }
-    match serde_json::from_str::<RawObject<'_>>(sent) {
-        Ok(block) => read_block(&block, sent),
-        Err(_) => unreadable(None, ContentItem::default(), sent),
+fn read_item(item: Node<'_>) -> ContentItem {
+    match item.text() {
+        Some(text) => text_item(text.into_owned()),
+        None if item.is_object() => read_block(&raw_object(item), item.raw()),
+        None => unreadable(None, ContentItem::default(), item.raw()),
     }
 }
 
@@ -79,12 +80,12 @@ fn text_item(text: String) -> ContentItem {
 fn read_block(block: &RawObject<'_>, sent: &str) -> ContentItem {
     let called = text_at(block, &["type", "content_type"]);
     // MCP puts an embedded resource one level down.
-    let inner = block.get("resource").and_then(|raw| serde_json::from_str::<RawObject<'_>>(raw.get()).ok());
+    let inner = block.get("resource").filter(|inner| inner.is_object()).map(|inner| raw_object(*inner));
     let body = inner.as_ref().unwrap_or(block);
-    let is_given = |raw: &&RawValue| !matches!(raw.get(), "null" | "\"\"");
+    let is_given = |value: &Node<'_>| !matches!(value.raw(), "null" | "\"\"");
     let has_bytes = ["data", "base64", "blob"].iter().any(|key| body.get(*key).is_some_and(is_given));
     let mut item = ContentItem {
-        text: body.get("text").and_then(|raw| lossy::string(raw.get())),
+        text: body.get("text").and_then(|text| text.text()).map(Cow::into_owned),
         uri: text_at(body, &["uri", "url"]),
         mime_type: text_at(body, &["mimeType", "mime_type"]).or_else(|| text_at(block, &["mimeType", "mime_type"])),
         name: text_at(body, &["name", "title"]).or_else(|| text_at(block, &["name", "title"])),
@@ -118,7 +119,7 @@ fn take_bytes(item: &mut ContentItem, given: Option<&str>) {
         }
         return;
     }
-    item.data = given.and_then(base64::standard).map(std::borrow::Cow::into_owned);
+    item.data = given.and_then(base64::standard).map(Cow::into_owned);
     if item.mime_type.is_none() {
         item.mime_type = item.data.as_deref().and_then(sniff).map(str::to_owned);
     }
@@ -172,18 +173,18 @@ fn unreadable(called: Option<&str>, read: ContentItem, sent: &str) -> ContentIte
 /// What its sender calls metadata, and every key that has no field.
 fn metadata(block: &RawObject<'_>, inner: Option<&RawObject<'_>>) -> Map<String, Value> {
     let mut metadata: Map<String, Value> =
-        block.get("metadata").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    for (key, raw) in inner.into_iter().flatten().chain(block) {
-        if !FIELDS.contains(&key.as_str()) && raw.get() != "null" && !metadata.contains_key(key) {
-            metadata.insert(key.clone(), value_of(raw));
+        block.get("metadata").and_then(|own| serde_json::from_str(own.raw()).ok()).unwrap_or_default();
+    for (key, value) in inner.into_iter().flatten().chain(block) {
+        if !FIELDS.contains(&&**key) && !value.is_null() && !metadata.contains_key(&**key) {
+            metadata.insert(key.to_string(), value_of(*value));
         }
     }
     metadata
 }
 
 /// A value that is too deep to be parsed stays as its text.
-pub(super) fn value_of(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| Value::String(raw.get().to_owned()))
+pub(super) fn value_of(value: Node<'_>) -> Value {
+    serde_json::from_str(value.raw()).unwrap_or_else(|_| Value::String(value.raw().to_owned()))
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl ToolExecutionResult {
     ///
     /// `call_id` names the media, as `tool_result:<call_id>:<n>`.
     pub fn history_content(&self, call_id: &str) -> String {
-        history::text(self, call_id)
+        history::text(self, call_id).into_owned()
     }
 
     /// Sees to it that usual parsers can read every part of the result inside of a batch's outcome: one that they refuse

@@ -1,5 +1,7 @@
 //! The text of a result for the model's history.
 
+use std::borrow::Cow;
+
 use super::{ContentItem, ContentType, ToolExecutionResult};
 use crate::json::JsonText;
 
@@ -29,7 +31,7 @@ pub fn media_reference(call_id: &str, n: usize) -> String {
 /// Content, then item summaries, then structured content, then the error. Media are named beside a text of its own
 /// too, else the model could not tell which picture belongs to which result; so are those that were lifted out of the
 /// structured content, beside what is left of it.
-pub(super) fn text(result: &ToolExecutionResult, call_id: &str) -> String {
+pub(super) fn text<'a>(result: &'a ToolExecutionResult, call_id: &str) -> Cow<'a, str> {
     match Shown::of(result) {
         Shown::Content => {
             let media = summaries(result, call_id, |item| item.content_type != ContentType::Text);
@@ -39,9 +41,9 @@ pub(super) fn text(result: &ToolExecutionResult, call_id: &str) -> String {
             let structured = result.structured_content.as_ref().map_or("", JsonText::as_str);
             joined(structured, &summaries(result, call_id, |_| true))
         }
-        Shown::Items => summaries(result, call_id, |_| true),
-        Shown::Error => result.error_message.clone().unwrap_or_default(),
-        Shown::Nothing => EMPTY_RESULT.to_owned(),
+        Shown::Items => summaries(result, call_id, |_| true).into(),
+        Shown::Error => result.error_message.as_deref().unwrap_or_default().into(),
+        Shown::Nothing => EMPTY_RESULT.into(),
     }
 }
 
@@ -71,8 +73,8 @@ fn says_something(item: &ContentItem) -> bool {
     item.content_type != ContentType::Text || item.text.as_deref().is_none_or(|text| !text.trim().is_empty())
 }
 
-fn joined(text: &str, media: &str) -> String {
-    if media.is_empty() { text.to_owned() } else { format!("{text}\n{media}") }
+fn joined<'a>(text: &'a str, media: &str) -> Cow<'a, str> {
+    if media.is_empty() { text.into() } else { format!("{text}\n{media}").into() }
 }
 
 fn summaries(result: &ToolExecutionResult, call_id: &str, wanted: fn(&ContentItem) -> bool) -> String {

@@ -4,8 +4,6 @@
 //! Only strings that are a base64 `data:` URI from end to end are lifted; every other byte stays as it was. One that is
 //! embedded in prose is prose.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 
 use super::ToolExecutionResult;
@@ -127,10 +125,7 @@ impl<'a> Lift<'a, '_> {
         if !quoted.starts_with(START) {
             return;
         }
-        let text = match quoted.trim_matches('"') {
-            plain if !plain.contains('\\') => Cow::Borrowed(plain),
-            _ => Cow::Owned(lossy::string(quoted).unwrap_or_default()),
-        };
+        let text = lossy::string(quoted).unwrap_or_default();
         let Some(uri) = DataUri::parse(&text) else { return };
         let marker = self.take(&uri);
         self.lifted.push_str(json.get(self.copied..start).unwrap_or_default());

@@ -1,10 +1,11 @@
 //! From the JSON that a handler or a server returned to a ToolExecutionResult (seed 000, "Return Value").
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::blocks::{RawObject, looks_like_blocks, read_items, text_at, value_of};
+use super::blocks::{RawObject, looks_like_blocks, raw_object, read_items, text_at, value_of};
 use super::{ContentItem, ContentType, ToolExecutionResult};
+use crate::json::outline::{Node, Outline};
+use crate::json::write::JsonWriter;
 use crate::json::{JsonText, lossy};
 
 /// Messages that one result may add to the history.
@@ -53,17 +54,14 @@ pub fn result_from_json(json: &JsonText) -> ToolExecutionResult {
 /// Anything but an object is read as by [`result_from_json`].
 pub fn result_from_mcp(json: &JsonText) -> ToolExecutionResult {
     const KEYS: [&str; 4] = ["content", "isError", "structuredContent", "_meta"];
-    let mut result = match serde_json::from_str::<RawObject<'_>>(json.as_str()) {
-        Ok(object) => {
-            let (known, others): (RawObject<'_>, RawObject<'_>) =
-                object.into_iter().partition(|(key, _)| KEYS.contains(&key.as_str()));
-            let mut result =
-                from_object(known).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason));
-            add_missing(&mut result.metadata, &others);
-            result
-        }
-        Err(_) => return result_from_json(json),
-    };
+    let outline = Outline::of(json.as_str());
+    if !outline.root().is_object() {
+        return result_from_json(json);
+    }
+    let (known, others): (RawObject<'_>, RawObject<'_>) =
+        raw_object(outline.root()).into_iter().partition(|(key, _)| KEYS.contains(&&**key));
+    let mut result = from_object(known).unwrap_or_else(|InvalidResult(reason)| ToolExecutionResult::failure(reason));
+    add_missing(&mut result.metadata, &others);
     result.lift_media();
     result
 }
@@ -71,17 +69,17 @@ pub fn result_from_mcp(json: &JsonText) -> ToolExecutionResult {
 /// Reads a list of content items, one by one: what is unknown or broken becomes an item of type `unknown`. Anything but a
 /// list has none.
 pub fn content_items_from_json(json: &JsonText) -> Vec<ContentItem> {
-    let list: Vec<&RawValue> = serde_json::from_str(json.as_str()).unwrap_or_default();
-    read_items(&list)
+    read_items(&Outline::of(json.as_str()).root().items().unwrap_or_default())
 }
 
 fn read(json: &JsonText) -> Result<ToolExecutionResult, InvalidResult> {
     let text = json.as_str();
-    let unreadable =
-        |error: &dyn std::fmt::Display| InvalidResult(format!("the tool's result cannot be read: {error}"));
     match text.as_bytes().first() {
-        Some(b'"') => lossy::string(text).map(ToolExecutionResult::success).ok_or_else(|| unreadable(&"bad text")),
-        Some(b'{') => from_object(serde_json::from_str(text).map_err(|error| unreadable(&error))?),
+        Some(b'"') => {
+            let said = lossy::string(text).map(ToolExecutionResult::success);
+            said.ok_or_else(|| InvalidResult("the tool's result cannot be read: bad text".to_owned()))
+        }
+        Some(b'{') => from_object(raw_object(Outline::of(text).root())),
         _ => Ok(ToolExecutionResult::structured(json.clone())),
     }
 }
@@ -100,7 +98,7 @@ fn from_object(mut object: RawObject<'_>) -> Result<ToolExecutionResult, Invalid
         ..ToolExecutionResult::default()
     };
     match blocks {
-        Some(blocks) => take_blocks(&mut result, blocks),
+        Some(blocks) => take_blocks(&mut result, &blocks),
         None => result.content = text(&object, "content").unwrap_or_default(),
     }
     result.content_items.extend(content_items(&object));
@@ -126,8 +124,8 @@ fn from_object(mut object: RawObject<'_>) -> Result<ToolExecutionResult, Invalid
 }
 
 /// The blocks in `content`, when it is a list of some.
-fn blocks<'a>(object: &RawObject<'a>) -> Option<Vec<&'a RawValue>> {
-    let list: Vec<&RawValue> = serde_json::from_str(object.get("content")?.get()).ok()?;
+fn blocks<'a>(object: &RawObject<'a>) -> Option<Vec<Node<'a>>> {
+    let list = object.get("content")?.items()?;
     let is_envelope = ["isError", "structuredContent", "is_error"].iter().any(|key| object.contains_key(*key));
     (is_envelope || looks_like_blocks(&list)).then_some(list)
 }
@@ -138,9 +136,9 @@ fn is_mcp(object: &RawObject<'_>, has_blocks: bool) -> bool {
         || has_blocks && ["isError", "_meta", "resultType"].iter().any(|key| object.contains_key(*key))
 }
 
-fn take_blocks(result: &mut ToolExecutionResult, blocks: Vec<&RawValue>) {
+fn take_blocks(result: &mut ToolExecutionResult, blocks: &[Node<'_>]) {
     let mut texts = Vec::new();
-    for item in read_items(&blocks) {
+    for item in read_items(blocks) {
         match item {
             ContentItem { content_type: ContentType::Text, text, .. } => texts.extend(text),
             media => result.content_items.push(media),
@@ -152,52 +150,53 @@ fn take_blocks(result: &mut ToolExecutionResult, blocks: Vec<&RawValue>) {
 
 fn take_structured(result: &mut ToolExecutionResult, mut object: RawObject<'_>, is_mcp: bool) {
     let structured = ["structured_content", "structuredContent"].iter().find_map(|key| object.get(*key).copied());
-    object.retain(|key, raw| !KNOWN_KEYS.contains(&key.as_str()) && !is_empty_fallback(key, raw));
-    let is_null = structured.is_none_or(|raw| raw.get() == "null");
+    object.retain(|key, value| !KNOWN_KEYS.contains(&&**key) && !is_empty_fallback(key, *value));
+    let is_null = structured.is_none_or(Node::is_null);
     if is_mcp || !is_null {
         add_missing(&mut result.metadata, &object);
-    } else if !object.is_empty() {
-        result.structured_content = serde_json::to_string(&object).ok().map(|text| JsonText::trusted(text.into()));
+        result.structured_content = structured.map(|json| JsonText::trusted(json.raw().into()));
         return;
     }
-    result.structured_content = structured.map(|raw| JsonText::trusted(raw.get().into()));
+    let all = JsonWriter::default()
+        .object_unless_empty(|all| object.iter().for_each(|(key, value)| all.raw(key, value.raw())));
+    result.structured_content = all.or_else(|| structured.map(|json| JsonText::trusted(json.raw().into())));
 }
 
 /// `"error": null` beside a success says nothing.
-fn is_empty_fallback(key: &str, raw: &RawValue) -> bool {
-    matches!(key, "error" | "message") && matches!(raw.get(), "null" | "\"\"")
+fn is_empty_fallback(key: &str, value: Node<'_>) -> bool {
+    matches!(key, "error" | "message") && matches!(value.raw(), "null" | "\"\"")
 }
 
 fn metadata(object: &RawObject<'_>) -> Map<String, Value> {
-    let mut metadata = match object.get("metadata").map(|raw| value_of(raw)) {
+    let mut metadata = match object.get("metadata").map(|metadata| value_of(*metadata)) {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(metadata)) => metadata,
         Some(other) => Map::from_iter([("metadata".to_owned(), other)]),
     };
-    if let Some(meta) = object.get("_meta").filter(|raw| raw.get() != "null") {
-        metadata.insert("_meta".to_owned(), value_of(meta));
+    if let Some(meta) = object.get("_meta").filter(|meta| !meta.is_null()) {
+        metadata.insert("_meta".to_owned(), value_of(*meta));
     }
     metadata
 }
 
 fn add_missing(metadata: &mut Map<String, Value>, others: &RawObject<'_>) {
-    for (key, raw) in others {
-        if !metadata.contains_key(key) {
-            metadata.insert(key.clone(), value_of(raw));
+    for (key, value) in others {
+        if !metadata.contains_key(&**key) {
+            metadata.insert(key.to_string(), value_of(*value));
         }
     }
 }
 
 /// A key that may also be `null`.
 fn optional_boolean(object: &RawObject<'_>, key: &str) -> Result<Option<bool>, InvalidResult> {
-    match object.get(key).map(|raw| raw.get()) {
+    match object.get(key).map(|value| value.raw()) {
         None | Some("null") => Ok(None),
         Some(_) => boolean(object, key).map(Some),
     }
 }
 
 fn boolean(object: &RawObject<'_>, key: &str) -> Result<bool, InvalidResult> {
-    match object.get(key).map(|raw| raw.get()) {
+    match object.get(key).map(|value| value.raw()) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
         Some(other) => {
@@ -208,7 +207,7 @@ fn boolean(object: &RawObject<'_>, key: &str) -> Result<bool, InvalidResult> {
 
 /// A text field; anything else is kept as its JSON, so that a number as content is still readable.
 fn text(object: &RawObject<'_>, key: &str) -> Option<String> {
-    let raw = object.get(key)?.get();
+    let raw = object.get(key)?.raw();
     match kind(raw) {
         "null" => None,
         "text" => text_at(object, &[key]),
@@ -220,23 +219,22 @@ fn text(object: &RawObject<'_>, key: &str) -> Option<String> {
 fn content_items(object: &RawObject<'_>) -> Vec<ContentItem> {
     match object.get("content_items") {
         None => Vec::new(),
-        Some(raw) if raw.get() == "null" => Vec::new(),
-        Some(raw) => read_items(&serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![*raw])),
+        Some(items) if items.is_null() => Vec::new(),
+        Some(items) => read_items(&items.items().unwrap_or_else(|| vec![*items])),
     }
 }
 
 fn post_history_messages(object: &RawObject<'_>) -> Result<Vec<JsonText>, InvalidResult> {
     const KEY: &str = "post_history_messages";
-    let messages: Vec<&RawValue> = match object.get(KEY).map(|raw| raw.get()) {
-        None | Some("null") => return Ok(Vec::new()),
-        Some(raw) => serde_json::from_str(raw)
-            .map_err(|_| InvalidResult(format!("`{KEY}` in the tool's result must be a list, not {}", kind(raw))))?,
-    };
+    let Some(given) = object.get(KEY).filter(|given| !given.is_null()) else { return Ok(Vec::new()) };
+    let messages = given.items().ok_or_else(|| {
+        InvalidResult(format!("`{KEY}` in the tool's result must be a list, not {}", kind(given.raw())))
+    })?;
     if messages.len() > MAX_POST_HISTORY_MESSAGES {
         let reason = format!("`{KEY}` in the tool's result has more than {MAX_POST_HISTORY_MESSAGES} messages");
         return Err(InvalidResult(reason));
     }
-    Ok(messages.into_iter().map(|message| JsonText::trusted(message.get().into())).collect())
+    Ok(messages.into_iter().map(|message| JsonText::trusted(message.raw().into())).collect())
 }
 
 fn kind(json: &str) -> &'static str {

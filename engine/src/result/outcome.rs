@@ -1,12 +1,13 @@
 //! The outcome of a batch: one result per call, in call order, and the stop flag.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{CallError, CallStatus, Repair, ToolExecutionResult};
+use super::{CallError, CallStatus, Repair, ToolExecutionResult, history};
 use crate::approval::ApprovalNotice;
 use crate::call::{BatchId, CallId};
 use crate::json::JsonText;
@@ -122,7 +123,12 @@ impl CallResult {
 
     /// The text for the model's history; never empty.
     pub fn history_content(&self) -> String {
-        self.result.history_content(self.call_id.as_str())
+        self.history_text().into_owned()
+    }
+
+    /// The same, borrowed where it is one text of the result.
+    pub(crate) fn history_text(&self) -> Cow<'_, str> {
+        history::text(&self.result, self.call_id.as_str())
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn shorten(
         return Shortened::default();
     }
     let structured_content = result.structured_content.clone().filter(|_| structured_is_long);
-    let reference = keep(KeptResult { text: whole.as_str().into(), structured_content });
+    let reference = keep(KeptResult { text: (*whole).into(), structured_content });
     let notice = notice(&whole, reference.as_deref());
     cut_shown(result, call_id, limit, &notice);
     cut_hidden(result, limit, &notice);

@@ -7,13 +7,12 @@
 //! When the stream breaks inside a `tool_use` block and gave no stop reason, the reason is `max_tokens`, so that the
 //! call counts as cut off.
 
-use serde_json::value::RawValue;
-
 use super::Assemble;
 use super::ledger::Ledger;
 use super::members::{Extras, Members, is_plain, null, verbatim};
 use super::text::Text;
 use crate::json::JsonText;
+use crate::json::outline::Outline;
 
 #[derive(Debug, Default)]
 pub(super) struct Anthropic {
@@ -38,7 +37,7 @@ struct Block {
 
 impl Assemble for Anthropic {
     fn frame(&mut self, frame: &Members<'_>, ledger: &mut Ledger) {
-        match frame.text("type").as_str() {
+        match &*frame.text("type") {
             "message_start" => self.begin(&frame.object("message"), ledger),
             "content_block_start" => self.open(frame.index("index"), &frame.object("content_block"), ledger),
             "content_block_delta" => self.delta(frame, ledger),
@@ -89,7 +88,7 @@ impl Anthropic {
         if !ledger.admit(self.blocks.len()) {
             return;
         }
-        let mut block = Block { index, kind: start.text("type"), ..Block::default() };
+        let mut block = Block { index, kind: start.text("type").into_owned(), ..Block::default() };
         block.start.keep_all(start, &[], ledger);
         block.text.push(start.get("text"), ledger);
         block.thinking.push(start.get("thinking"), ledger);
@@ -101,23 +100,21 @@ impl Anthropic {
         let kind = delta.text("type");
         if self.block(index).is_none() {
             // Some servers leave out the start of a text.
-            let start = match kind.as_str() {
+            let start = match &*kind {
                 "text_delta" => r#"{"type":"text"}"#,
                 "thinking_delta" => r#"{"type":"thinking"}"#,
                 _ => return ledger.warn("a delta of a block that was never started was left out"),
             };
-            if let Ok(start) = serde_json::from_str::<&RawValue>(start) {
-                self.open(index, &Members::of(start), ledger);
-            }
+            self.open(index, &Members::of(Outline::of(start).root()), ledger);
         }
         let Some(block) = self.block(index) else { return };
-        match kind.as_str() {
+        match &*kind {
             "text_delta" => block.text.push(delta.get("text"), ledger),
             "thinking_delta" => block.thinking.push(delta.get("thinking"), ledger),
             "input_json_delta" => block.input.push(delta.get("partial_json"), ledger),
             "signature_delta" => block.start.keep_some(&delta, &["signature"], ledger),
             "citations_delta" => {
-                if let Some(citation) = delta.get("citation").filter(|it| ledger.charge(it.get().len())) {
+                if let Some(citation) = delta.get("citation").filter(|it| ledger.charge(it.raw().len())) {
                     block.citations.push(verbatim(citation));
                 }
             }

@@ -35,10 +35,10 @@ struct Block {
 
 impl Assemble for Bedrock {
     fn frame(&mut self, frame: &Members<'_>, ledger: &mut Ledger) {
-        for (kind, raw) in frame.iter() {
-            let event = Members::of(raw);
+        for (kind, event) in frame.iter() {
+            let event = Members::of(event);
             let index = event.index("contentBlockIndex");
-            match kind {
+            match &*kind {
                 "messageStart" => self.role.keep_some(&event, &["role"], ledger),
                 "contentBlockStart" => self.open(index, &event.object("start"), ledger),
                 "contentBlockDelta" => self.delta(index, &event.object("delta"), ledger),

@@ -1,14 +1,16 @@
 //! Members of JSON objects, in order, each value as it stands.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
-use serde_json::value::RawValue;
 
 use super::ledger::Ledger;
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 /// The members of an object in a frame.
-#[derive(Default)]
-pub(super) struct Members<'a>(IndexMap<String, &'a RawValue>);
+#[derive(Clone, Copy, Default)]
+pub(super) struct Members<'a>(Option<Node<'a>>);
 
 /// Members that are kept: of each key the last value that is not null.
 #[derive(Clone, Debug, Default)]
@@ -17,54 +19,59 @@ pub(super) struct Extras(IndexMap<String, JsonText>);
 // === impl Members ===
 
 impl<'a> Members<'a> {
-    /// Nothing when it is no object that can be read.
-    pub(super) fn parse(raw: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok().map(Self)
+    /// Nothing when it is no object.
+    pub(super) fn parse(node: Node<'a>) -> Option<Self> {
+        node.is_object().then_some(Self(Some(node)))
     }
 
     /// What is no object has no members.
-    pub(super) fn of(raw: &'a RawValue) -> Self {
-        Self::parse(raw).unwrap_or_default()
+    pub(super) fn of(node: Node<'a>) -> Self {
+        Self(Some(node))
     }
 
     /// The value at a key; null counts as none.
-    pub(super) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.get(key).copied().filter(|raw| raw.get() != "null")
+    pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
+        self.0?.get(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.0.is_some_and(|object| object.get(key).is_some())
     }
 
     pub(super) fn object(&self, key: &str) -> Self {
-        self.get(key).map(Self::of).unwrap_or_default()
+        Self(self.get(key))
     }
 
     /// The items of a list; what is no list has none.
-    pub(super) fn list(&self, key: &str) -> Vec<&'a RawValue> {
-        self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+    pub(super) fn list(&self, key: &str) -> Vec<Node<'a>> {
+        self.get(key).and_then(Node::items).unwrap_or_default()
     }
 
     /// The text at a key, empty where there is none.
-    pub(super) fn text(&self, key: &str) -> String {
-        self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+    pub(super) fn text(&self, key: &str) -> Cow<'a, str> {
+        self.get(key).and_then(Node::text).unwrap_or_default()
     }
 
     /// A place in a list; a few servers send it as text.
     pub(super) fn index(&self, key: &str) -> Option<u64> {
-        self.get(key)?.get().trim_matches('"').parse().ok()
+        self.get(key)?.raw().trim_matches('"').parse().ok()
     }
 
     pub(super) fn is_true(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|raw| raw.get() == "true")
+        self.get(key).is_some_and(|value| value.raw() == "true")
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none_or(|object| object.members().next().is_none())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.0.iter().map(|(key, raw)| (key.as_str(), *raw))
+    /// The members by key, of a repeated one the last value.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, Node<'a>)> {
+        self.filtered(|_| true)
+    }
+
+    fn filtered(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (Cow<'a, str>, Node<'a>)> {
+        self.0.map(|object| object.members_where(wanted)).unwrap_or_default().into_iter()
     }
 }
 
@@ -72,28 +79,30 @@ impl<'a> Members<'a> {
 
 impl Extras {
     /// Keeps a member; null changes nothing.
-    pub(super) fn keep(&mut self, key: &str, raw: &RawValue, ledger: &mut Ledger) {
-        if raw.get() == "null" {
+    pub(super) fn keep(&mut self, key: &str, value: Node<'_>, ledger: &mut Ledger) {
+        // Vendors repeat the id and the model in each chunk.
+        let is_known = || self.0.get(key).is_some_and(|known| known.as_str() == value.raw());
+        if value.is_null() || is_known() {
             return;
         }
         let former = self.0.get(key).map_or(0, |value| key.len() + value.as_str().len());
         ledger.refund(former);
-        if ledger.charge(key.len() + raw.get().len()) {
-            self.put(key, verbatim(raw));
+        if ledger.charge(key.len() + value.raw().len()) {
+            self.put(key, verbatim(value));
         }
     }
 
     /// Keeps the members of an object, but for some.
     pub(super) fn keep_all(&mut self, members: &Members<'_>, except: &[&str], ledger: &mut Ledger) {
-        for (key, raw) in members.iter().filter(|(key, _)| !except.contains(key)) {
-            self.keep(key, raw, ledger);
+        for (key, value) in members.filtered(|key| !except.contains(&key)) {
+            self.keep(&key, value, ledger);
         }
     }
 
     /// Keeps only these members of an object.
     pub(super) fn keep_some(&mut self, members: &Members<'_>, keys: &[&str], ledger: &mut Ledger) {
-        for (key, raw) in members.iter().filter(|(key, _)| keys.contains(key)) {
-            self.keep(key, raw, ledger);
+        for (key, value) in members.filtered(|key| keys.contains(&key)) {
+            self.keep(&key, value, ledger);
         }
     }
 
@@ -128,8 +137,8 @@ impl Extras {
 }
 
 /// A value as it stands in its frame.
-pub(super) fn verbatim(raw: &RawValue) -> JsonText {
-    JsonText::trusted(raw.get().into())
+pub(super) fn verbatim(value: Node<'_>) -> JsonText {
+    JsonText::trusted(value.raw().into())
 }
 
 pub(super) fn null() -> JsonText {
@@ -142,10 +151,10 @@ pub(super) fn text_or_null(text: &super::text::Text) -> JsonText {
 }
 
 /// The vendor's own name of an error. Its message is left out: it may quote the prompt, or a key.
-pub(super) fn error_type(error: &RawValue) -> String {
+pub(super) fn error_type(error: Node<'_>) -> String {
     let members = Members::of(error);
     let names = ["type", "status", "code"].into_iter().map(|key| {
-        let raw = members.get(key).map_or("", RawValue::get);
+        let raw = members.get(key).map_or("", Node::raw);
         raw.trim_matches('"').to_owned()
     });
     let named = names.into_iter().find(|name| is_plain(name));

@@ -31,7 +31,7 @@ impl Assemble for Ollama {
         self.thinking.push(message.get("thinking"), ledger);
         self.message.keep_all(&message, &["content", "thinking", "tool_calls"], ledger);
         for call in message.list("tool_calls") {
-            if ledger.admit(self.calls.len()) && ledger.charge(call.get().len()) {
+            if ledger.admit(self.calls.len()) && ledger.charge(call.raw().len()) {
                 self.calls.push(verbatim(call));
             }
         }

@@ -20,13 +20,13 @@ mod call;
 mod nesting;
 
 use indexmap::IndexMap;
-use serde_json::value::RawValue;
 
 use super::Assemble;
 use super::ledger::Ledger;
 use super::members::{Extras, Members, null, text_or_null, verbatim};
 use super::text::{Text, escaped};
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 use call::{Call, Calls, Delta};
 
@@ -93,44 +93,43 @@ impl OpenAiChat {
     fn choice(&mut self, choice: &Members<'_>, ledger: &mut Ledger) {
         let key = if choice.get("delta").is_some() { "delta" } else { "message" };
         let delta = choice.object(key);
-        for (name, raw) in delta.iter().filter(|(_, raw)| raw.get() != "null") {
-            match name {
+        for (name, value) in delta.iter().filter(|(_, value)| !value.is_null()) {
+            match &*name {
                 "tool_calls" => {
-                    for call in delta.list(name) {
+                    for call in value.items().unwrap_or_default() {
                         self.calls.take(&Delta::of(Members::of(call)), ledger);
                     }
                 }
                 "function_call" => {
                     let call = self.function_call.get_or_insert_default();
-                    call.extend(&Delta::of_function(Members::of(raw)), ledger);
+                    call.extend(&Delta::of_function(Members::of(value)), ledger);
                 }
-                _ => self.member(name, raw, ledger),
+                name => self.member(name, value, ledger),
             }
         }
         if let Some(reason) = choice.get("finish_reason")
-            && ledger.charge(reason.get().len())
+            && ledger.charge(reason.raw().len())
         {
             self.finish_reason = Some(verbatim(reason));
         }
     }
 
-    fn member(&mut self, name: &str, raw: &RawValue, ledger: &mut Ledger) {
+    fn member(&mut self, name: &str, value: Node<'_>, ledger: &mut Ledger) {
         let text = TEXTS.iter().zip(&mut self.texts).find(|(key, _)| **key == name).map(|(_, text)| text);
-        let items: Option<Vec<&RawValue>> = serde_json::from_str(raw.get()).ok();
-        match (text, items) {
+        match (text, value.items()) {
             // Some servers send content as a list of parts.
             (Some(text), Some(parts)) => {
                 parts.into_iter().for_each(|part| text.push(Members::of(part).get("text"), ledger));
             }
-            (Some(text), None) => text.push_escaped(escaped(raw).unwrap_or_default(), ledger),
+            (Some(text), None) => text.push_escaped(escaped(value).unwrap_or_default(), ledger),
             (None, Some(items)) => {
                 for item in items {
-                    if ledger.charge(name.len() + item.get().len()) {
+                    if ledger.charge(name.len() + item.raw().len()) {
                         self.lists.entry(name.to_owned()).or_default().push(verbatim(item));
                     }
                 }
             }
-            (None, None) => self.message.keep(name, raw, ledger),
+            (None, None) => self.message.keep(name, value, ledger),
         }
     }
 

@@ -9,12 +9,11 @@
 
 mod item;
 
-use serde_json::value::RawValue;
-
 use super::Assemble;
 use super::ledger::Ledger;
 use super::members::{Extras, Members, error_type, is_plain, null, verbatim};
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 use item::{Event, Items};
 
@@ -97,7 +96,7 @@ impl OpenAiResponses {
         self.response.keep_some(response, &KEPT, ledger);
         let Some(output) = response.get("output").filter(|_| !response.list("output").is_empty()) else { return };
         self.items.release(ledger);
-        if ledger.charge(output.get().len()) {
+        if ledger.charge(output.raw().len()) {
             self.output = Some(verbatim(output));
         }
     }
@@ -117,6 +116,6 @@ impl OpenAiResponses {
 }
 
 fn code(frame: &Members<'_>) -> String {
-    let code = frame.get("code").map_or("", RawValue::get).trim_matches('"').to_owned();
+    let code = frame.get("code").map_or("", Node::raw).trim_matches('"').to_owned();
     if is_plain(&code) { code } else { "of no known type".to_owned() }
 }

@@ -1,11 +1,11 @@
 //! Chunks as they come over the wire: JSON, lines of JSON, or server-sent events.
 
-use serde_json::value::RawValue;
+use crate::json::outline::Outline;
 
 /// What a chunk holds.
 pub(super) enum Event<'a> {
     /// One JSON value.
-    Value(&'a RawValue),
+    Value(Outline<'a>),
     /// OpenAI's end mark.
     Done,
     /// Text that is no JSON.
@@ -19,9 +19,9 @@ const FIELDS: [&str; 3] = ["event:", "id:", "retry:"];
 pub(super) fn each(chunk: &str, take: &mut dyn FnMut(Event<'_>)) {
     let chunk = chunk.trim_start_matches('\u{feff}').trim();
     if chunk.starts_with(['{', '['])
-        && let Ok(raw) = serde_json::from_str(chunk)
+        && let Ok(outline) = Outline::parse(chunk)
     {
-        return take(Event::Value(raw));
+        return take(Event::Value(outline));
     }
     // Data may be spread over several lines; what is no value by itself is tried as a part of one.
     let mut parts = Vec::new();
@@ -37,9 +37,9 @@ pub(super) fn each(chunk: &str, take: &mut dyn FnMut(Event<'_>)) {
         if payload == "[DONE]" {
             flush(&mut parts, take);
             take(Event::Done);
-        } else if let Ok(raw) = serde_json::from_str(payload) {
+        } else if let Ok(outline) = Outline::parse(payload) {
             flush(&mut parts, take);
-            take(Event::Value(raw));
+            take(Event::Value(outline));
         } else {
             parts.push(payload);
         }
@@ -53,8 +53,8 @@ fn flush(parts: &mut Vec<&str>, take: &mut dyn FnMut(Event<'_>)) {
     }
     let whole = parts.join("\n");
     parts.clear();
-    match serde_json::from_str(&whole) {
-        Ok(raw) => take(Event::Value(raw)),
+    match Outline::parse(&whole) {
+        Ok(outline) => take(Event::Value(outline)),
         Err(_) => take(Event::Undecodable),
     }
 }

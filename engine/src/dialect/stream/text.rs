@@ -1,9 +1,8 @@
 //! Text that arrives in pieces.
 
-use serde_json::value::RawValue;
-
 use super::ledger::Ledger;
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 /// A JSON string without its quotes, escaped as it was sent. Joining pieces in this form keeps a character whole whose
 /// two `\u` halves come in two chunks.
@@ -14,7 +13,7 @@ pub(super) struct Text(String);
 
 impl Text {
     /// Appends a JSON string; anything else adds nothing.
-    pub(super) fn push(&mut self, piece: Option<&RawValue>, ledger: &mut Ledger) {
+    pub(super) fn push(&mut self, piece: Option<Node<'_>>, ledger: &mut Ledger) {
         self.push_escaped(piece.and_then(escaped).unwrap_or_default(), ledger);
     }
 
@@ -57,6 +56,6 @@ impl Text {
 }
 
 /// The inside of a JSON string; nothing for other values.
-pub(super) fn escaped(raw: &RawValue) -> Option<&str> {
-    raw.get().strip_prefix('"')?.strip_suffix('"')
+pub(super) fn escaped(value: Node<'_>) -> Option<&str> {
+    value.raw().strip_prefix('"')?.strip_suffix('"')
 }

@@ -1,7 +1,8 @@
 use super::*;
+use crate::json::outline::Outline;
 
 fn read(json: &str) -> Vec<ContentItem> {
-    read_items(&serde_json::from_str::<Vec<&RawValue>>(json).unwrap())
+    read_items(&Outline::of(json).root().items().unwrap())
 }
 
 fn one(json: &str) -> ContentItem {
@@ -77,7 +78,7 @@ fn lists_of_blocks_are_told_from_other_lists() {
         (r#"["a", "b"]"#, false),
         (r#"[{"id": 1}, {"id": 2}]"#, false),
     ] {
-        let list: Vec<&RawValue> = serde_json::from_str(json).unwrap();
-        assert_eq!(looks_like_blocks(&list), expected, "{json}");
+        let outline = Outline::of(json);
+        assert_eq!(looks_like_blocks(&outline.root().items().unwrap()), expected, "{json}");
     }
 }

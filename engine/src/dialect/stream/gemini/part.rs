@@ -45,7 +45,7 @@ impl Part {
 
     /// Chunks that only end a reply hold such a part.
     pub(super) fn is_empty_text(part: &Members<'_>) -> bool {
-        is_bare_text(part) && part.get("text").is_some_and(|raw| raw.get() == "\"\"")
+        is_bare_text(part) && part.get("text").is_some_and(|raw| raw.raw() == "\"\"")
     }
 
     /// Takes a piece of text that belongs to this one.
@@ -87,8 +87,8 @@ impl Part {
 }
 
 fn is_bare_text(part: &Members<'_>) -> bool {
-    let is_text = part.get("text").is_some_and(|raw| raw.get().starts_with('"'));
-    is_text && part.iter().all(|(key, _)| matches!(key, "text" | "thought"))
+    let is_text = part.get("text").is_some_and(|raw| raw.raw().starts_with('"'));
+    is_text && part.iter().all(|(key, _)| matches!(&*key, "text" | "thought"))
 }
 
 // === impl Call ===

@@ -4,12 +4,11 @@
 //! arguments broken for good: they must not run with a part missing.
 
 use indexmap::IndexMap;
-use serde_json::value::RawValue;
 
 use crate::dialect::stream::ledger::Ledger;
 use crate::dialect::stream::members::{Members, verbatim};
 use crate::dialect::stream::text::Text;
-use crate::json::JsonText;
+use crate::json::{JsonText, outline};
 
 /// Steps of one path, and so the depth of the arguments.
 const MAX_DEPTH: usize = 64;
@@ -50,9 +49,9 @@ enum Step {
 impl PartialArguments {
     /// Members that came whole; those at hand stay.
     pub(super) fn take_whole(&mut self, members: &Members<'_>, ledger: &mut Ledger) {
-        for (key, raw) in members.iter() {
-            if !self.root.contains_key(key) && ledger.charge(NODE_BYTES + key.len() + raw.get().len()) {
-                self.root.insert(key.to_owned(), Node::Value(verbatim(raw)));
+        for (key, value) in members.iter() {
+            if !self.root.contains_key(&*key) && ledger.charge(NODE_BYTES + key.len() + value.raw().len()) {
+                self.root.insert(key.into_owned(), Node::Value(verbatim(value)));
             }
         }
     }
@@ -89,8 +88,8 @@ impl PartialArguments {
         }
         match (node, value(piece)) {
             (node @ Node::Empty, Some(value)) => {
-                *node = Node::Value(verbatim(value));
-                ledger.charge(value.get().len()).then_some(())
+                *node = Node::Value(JsonText::trusted(value.into()));
+                ledger.charge(value.len()).then_some(())
             }
             // Says only that nothing more will come here, or that more will.
             (Node::Text { open, .. }, None) if *open && !will_continue => {
@@ -128,8 +127,8 @@ impl Node {
     }
 
     /// Appends to a string that is still open, or puts one in an empty place. An empty piece may close it once more.
-    fn append(&mut self, piece: &RawValue, will_continue: bool, ledger: &mut Ledger) -> Option<()> {
-        if !piece.get().starts_with('"') {
+    fn append(&mut self, piece: outline::Node<'_>, will_continue: bool, ledger: &mut Ledger) -> Option<()> {
+        if !piece.raw().starts_with('"') {
             return None;
         }
         if matches!(self, Self::Empty) {
@@ -137,7 +136,7 @@ impl Node {
         }
         let Self::Text { text, open } = self else { return None };
         if !*open {
-            return (piece.get() == "\"\"" && !will_continue).then_some(());
+            return (piece.raw() == "\"\"" && !will_continue).then_some(());
         }
         text.push(Some(piece), ledger);
         *open = will_continue;
@@ -176,14 +175,14 @@ fn object(members: &IndexMap<String, Node>) -> JsonText {
 }
 
 /// A value other than a string, when it is of its kind.
-fn value<'a>(piece: &Members<'a>) -> Option<&'a RawValue> {
+fn value<'a>(piece: &Members<'a>) -> Option<&'a str> {
     if piece.has("nullValue") {
-        return serde_json::from_str("null").ok();
+        return Some("null");
     }
-    let is_bool = |raw: &&RawValue| matches!(raw.get(), "true" | "false");
-    let is_number = |raw: &&RawValue| raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let number = piece.get("numberValue").filter(is_number);
-    number.or_else(|| piece.get("boolValue").filter(is_bool))
+    let is_bool = |raw: &&str| matches!(*raw, "true" | "false");
+    let is_number = |raw: &&str| raw.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let raw = |key: &str| piece.get(key).map(outline::Node::raw);
+    raw("numberValue").filter(is_number).or_else(|| raw("boolValue").filter(is_bool))
 }
 
 /// Reads `$.a.b[0]['c']`; nothing when it is no such path or too deep.

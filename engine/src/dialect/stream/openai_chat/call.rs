@@ -1,11 +1,10 @@
 //! Calls that arrive in deltas, and which delta is whose.
 
-use serde_json::value::RawValue;
-
 use crate::dialect::stream::ledger::Ledger;
 use crate::dialect::stream::members::{Extras, Members, verbatim};
 use crate::dialect::stream::text::{Text, escaped};
 use crate::json::JsonText;
+use crate::json::outline::Node;
 
 use super::nesting::Nesting;
 
@@ -43,7 +42,7 @@ pub(super) struct Delta<'a> {
     id: Option<&'a str>,
     index: Option<u64>,
     name: &'a str,
-    arguments: Option<&'a RawValue>,
+    arguments: Option<Node<'a>>,
     kind: Kind,
     function: Members<'a>,
     call: Members<'a>,
@@ -130,19 +129,19 @@ impl Call {
         } else {
             self.name.push_escaped(delta.name, ledger);
         }
-        match delta.arguments.map(|raw| (raw, escaped(raw))) {
+        match delta.arguments.map(|value| (value, escaped(value))) {
             None => {}
             Some((_, Some(text))) if self.is_complete() && text == self.arguments.as_escaped() => {
                 ledger.warn("arguments that came twice were left out once");
             }
-            Some((raw, Some(text))) => {
+            Some((value, Some(text))) => {
                 // An empty object that some servers open with is not the whole when text follows.
                 self.whole = self.whole.take().filter(|_| text.is_empty());
-                self.nesting.read(raw);
+                self.nesting.read(value);
                 self.arguments.push_escaped(text, ledger);
             }
-            Some((raw, None)) => {
-                self.whole = ledger.charge(raw.get().len()).then(|| verbatim(raw));
+            Some((value, None)) => {
+                self.whole = ledger.charge(value.raw().len()).then(|| verbatim(value));
             }
         }
         self.call.keep_all(&delta.call, &["id", "index", "function", "custom", "name", "arguments"], ledger);
@@ -208,7 +207,7 @@ impl Kind {
 
 impl<'a> Delta<'a> {
     pub(super) fn of(call: Members<'a>) -> Self {
-        let id = call.get("id").map(RawValue::get).filter(|id| *id != "\"\"" && !id.starts_with(['{', '[']));
+        let id = call.get("id").map(Node::raw).filter(|id| *id != "\"\"" && !id.starts_with(['{', '[']));
         let kind = if call.get("custom").is_some() { Kind::Custom } else { Kind::Function };
         let has_function = call.get(kind.as_str()).is_some();
         let function = call.object(kind.as_str());
@@ -226,7 +225,7 @@ impl<'a> Delta<'a> {
     }
 
     fn has_arguments(&self) -> bool {
-        self.arguments.is_some_and(|raw| raw.get() != "\"\"")
+        self.arguments.is_some_and(|value| value.raw() != "\"\"")
     }
 
     /// Whether it says nothing that a call could be made of.

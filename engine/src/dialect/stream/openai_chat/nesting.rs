@@ -1,8 +1,6 @@
 //! Whether a JSON value is complete that arrives in pieces.
 
-use serde_json::value::RawValue;
-
-use crate::json::lossy;
+use crate::json::outline::Node;
 
 /// How deep in a JSON value a text stands, without reading it twice.
 #[derive(Debug, Default)]
@@ -17,8 +15,8 @@ pub(super) struct Nesting {
 
 impl Nesting {
     /// Reads on. Half a character counts as one: its other half may come in the next piece.
-    pub(super) fn read(&mut self, piece: &RawValue) {
-        let text = lossy::string(piece.get()).unwrap_or_default();
+    pub(super) fn read(&mut self, piece: Node<'_>) {
+        let text = piece.text().unwrap_or_default();
         for byte in text.bytes() {
             if self.in_string {
                 self.in_string = self.is_escaped || byte != b'"';

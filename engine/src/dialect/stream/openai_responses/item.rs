@@ -65,7 +65,7 @@ impl Items {
 
     pub(super) fn complete(&mut self, frame: &Members<'_>, ledger: &mut Ledger) {
         let item = frame.object("item");
-        let Some(raw) = frame.get("item").filter(|_| !item.is_empty()) else {
+        let Some(value) = frame.get("item").filter(|_| !item.is_empty()) else {
             return ledger.warn("an event without its item was left out");
         };
         let at = match self.position(frame).filter(|at| self.is_same(*at, frame, &item)) {
@@ -74,8 +74,8 @@ impl Items {
         };
         let Some(slot) = self.items.get_mut(at) else { return };
         slot.release(ledger);
-        if ledger.charge(raw.get().len()) {
-            slot.whole = Some(verbatim(raw));
+        if ledger.charge(value.raw().len()) {
+            slot.whole = Some(verbatim(value));
         }
         slot.start.keep_some(&item, &["id", "call_id"], ledger);
     }
