@@ -110,20 +110,24 @@ impl<'a> Collector<'a> {
         end: Instant,
     ) -> (Series, RunFacts) {
         let from = self.recording.measured_from();
-        let mut ticks = tokio::time::interval(self.interval.min(SHOWN_EVERY));
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let (mut before, mut stopped_at) = (None, None);
+        let period = self.interval.min(SHOWN_EVERY);
+        let mut next = Instant::now() + period;
         loop {
+            let wakes = if before.is_none() { next.min(from) } else { next };
             tokio::select! {
                 _ended = &mut running => break,
                 () = stop.begun.cancelled(), if stopped_at.is_none() => stopped_at = Some(Instant::now()),
-                now = ticks.tick() => {
+                () = tokio::time::sleep_until(wakes) => {
+                    let now = Instant::now();
                     if now < from {
                         self.progress.warm_up(self.recording.batches_under_way());
-                        continue;
+                    } else if before.is_none() {
+                        before = Some(self.usage());
+                    } else {
+                        self.tick(false);
                     }
-                    before.get_or_insert_with(|| self.usage());
-                    self.tick(false);
+                    next = now + period;
                 }
             }
         }
@@ -148,7 +152,7 @@ impl<'a> Collector<'a> {
     /// Takes what was recorded, shows it, and makes a point of it when it is time.
     fn tick(&mut self, is_last: bool) {
         let now = Instant::now();
-        let seconds = |since: Instant| (now - since).as_secs_f64();
+        let seconds = |since: Instant| now.saturating_duration_since(since).as_secs_f64();
         self.recording.take(&mut self.spare, &mut self.tick);
         let under_way = self.recording.batches_under_way();
         let errors = self.series.total.errors() + self.point.errors() + self.tick.errors();
@@ -158,13 +162,19 @@ impl<'a> Collector<'a> {
         self.point.add(&self.tick);
         self.tick.clear();
         self.last_tick = now;
-        let is_due = now - self.last_point >= self.interval;
-        if (is_due || is_last) && now > self.last_point {
-            let at_s = now.saturating_duration_since(self.recording.measured_from()).as_secs_f64();
-            self.series.push(at_s, seconds(self.last_point), under_way, &self.point);
-            self.point.clear();
-            self.last_point = now;
+        let is_due = now.saturating_duration_since(self.last_point) >= self.interval;
+        if !is_due && !is_last || now <= self.last_point {
+            return;
         }
+        let at_s = now.saturating_duration_since(self.recording.measured_from()).as_secs_f64();
+        // What is left over at the end may be too short for rates.
+        if now - self.last_point < self.interval / 2 && !self.series.points.is_empty() {
+            self.series.push_unseen(at_s, seconds(self.last_point), &self.point);
+        } else {
+            self.series.push(at_s, seconds(self.last_point), under_way, &self.point);
+        }
+        self.point.clear();
+        self.last_point = now;
     }
 
     /// Of this process and of the target's, where its id is known.

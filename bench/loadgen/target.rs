@@ -12,6 +12,7 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use toolyard::CallStatus;
 
 pub(crate) use loss::Loss;
@@ -21,6 +22,9 @@ use crate::scenario::{Scenario, TargetKind};
 use embedded::Embedded;
 use http::Http;
 use mcp::Mcp;
+
+/// How long a target may lack tools before the run is given up.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What batches are sent to.
 #[derive(Debug)]
@@ -107,8 +111,12 @@ impl Target {
 
     /// Ends what was started.
     pub(crate) async fn close(self) {
-        if let Self::Embedded(engine) = self {
-            engine.close().await;
+        match self {
+            Self::Embedded(engine) => engine.close().await,
+            Self::Mcp(mcp) => mcp.close().await,
+            Self::Http(_) => {}
+            #[cfg(test)]
+            Self::Stalling(_) => {}
         }
     }
 }
@@ -149,11 +157,25 @@ fn call_id(index: usize) -> String {
     format!("c{index}")
 }
 
-/// The scenario's tools that a target does not list.
-fn missing(scenario: &Scenario, url: &str, listed: &[String]) -> Result<(), TargetError> {
-    let names = scenario.tools.iter().map(|tool| &tool.name).filter(|name| !listed.contains(name));
-    let names: Vec<String> = names.cloned().collect();
-    if names.is_empty() { Ok(()) } else { Err(TargetError::NoTools { url: url.to_owned(), names }) }
+/// Sees that a target has the scenario's tools. One that has just been started may list them a moment later.
+async fn find_tools(
+    scenario: &Scenario,
+    url: &str,
+    list: impl AsyncFn() -> Result<Vec<String>, Loss>,
+) -> Result<(), TargetError> {
+    let gives_up = Instant::now() + PATIENCE;
+    loop {
+        let listed = list().await.map_err(|loss| TargetError::Unreachable { url: url.to_owned(), loss })?;
+        let names = scenario.tools.iter().map(|tool| &tool.name).filter(|name| !listed.contains(name));
+        let names: Vec<String> = names.cloned().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() >= gives_up {
+            return Err(TargetError::NoTools { url: url.to_owned(), names });
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 fn quoted(names: &[String]) -> String {

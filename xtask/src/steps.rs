@@ -15,6 +15,8 @@ pub(crate) fn test(environment: &Environment) -> Result<(), String> {
     step("documentation", cargo(environment, &docs).env("RUSTDOCFLAGS", "-D warnings"))?;
     let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
     step("the binary under test", &mut cargo(environment, &binary))?;
+    let loadgen = ["build", "--package", "toolyard-bench", "--bin", "loadgen", "--profile", "ci", "--locked"];
+    step("the load generator under test", &mut cargo(environment, &loadgen))?;
     step("every test", &mut cargo(environment, &["test", "--workspace", "--profile", "ci", "--locked"]))
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn cargo(environment: &Environment, arguments: &[&str]) -> Command {
         .current_dir(&environment.root)
         .env("CARGO_TARGET_DIR", &environment.target)
         .env("TOOLYARD_BIN", environment.target.join("ci/toolyard"))
+        .env("TOOLYARD_LOADGEN_BIN", environment.target.join("ci/loadgen"))
         .env("TOOLYARD_TEST_PYTHON", &environment.python)
         .env("TOOLYARD_TEST_NODE_MODULES", &environment.node_modules);
     command

@@ -9,6 +9,8 @@ use super::recorder::Recorder;
 
 /// Points that a run is divided into, about.
 const POINTS: f64 = 60.0;
+/// No more are kept, however long batches under way are waited for.
+const MAX_POINTS: usize = 240;
 const SHORTEST: Duration = Duration::from_millis(100);
 
 /// The run as it went.
@@ -75,6 +77,29 @@ impl Series {
 
     /// Adds an interval that ended at `at_s`. What ends after the last phase belongs to it.
     pub(crate) fn push(&mut self, at_s: f64, seconds: f64, under_way: u64, interval: &Recorder) {
+        self.push_point(at_s, seconds, under_way, interval);
+        self.push_unseen(at_s, seconds, interval);
+    }
+
+    /// The same without a point: an interval that is too short to say anything.
+    pub(crate) fn push_unseen(&mut self, at_s: f64, seconds: f64, interval: &Recorder) {
+        let middle = at_s - seconds / 2.0;
+        let index = self.phases.iter().position(|phase| middle < phase.until_s);
+        let index = index.unwrap_or(self.phases.len().saturating_sub(1));
+        if let Some(phase) = self.phases.get_mut(index) {
+            phase.seconds += seconds;
+            phase.batches += interval.batches;
+            phase.calls += interval.calls;
+            phase.errors += interval.errors();
+            phase.batch.add(interval.batch.shown()).ok();
+        }
+        self.total.add(interval);
+    }
+
+    fn push_point(&mut self, at_s: f64, seconds: f64, under_way: u64, interval: &Recorder) {
+        if self.points.len() >= MAX_POINTS {
+            return;
+        }
         let shown = interval.batch.shown();
         let ms = |ns: u64| ns as f64 / 1e6;
         self.points.push(Point {
@@ -88,16 +113,5 @@ impl Series {
             p99_ms: ms(shown.value_at_quantile(0.99)),
             max_ms: ms(shown.max()),
         });
-        let middle = at_s - seconds / 2.0;
-        let index = self.phases.iter().position(|phase| middle < phase.until_s);
-        let index = index.unwrap_or(self.phases.len().saturating_sub(1));
-        if let Some(phase) = self.phases.get_mut(index) {
-            phase.seconds += seconds;
-            phase.batches += interval.batches;
-            phase.calls += interval.calls;
-            phase.errors += interval.errors();
-            phase.batch.add(shown).ok();
-        }
-        self.total.add(interval);
     }
 }

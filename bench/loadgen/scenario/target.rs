@@ -101,6 +101,9 @@ pub(crate) fn check_url(url: &str) -> Result<(), String> {
     if host.contains('@') {
         return Err("must not hold a user or a password; use `header_env`".to_owned());
     }
+    if rest.contains(['?', '#']) {
+        return Err("must not have a query; use `header_env` for keys".to_owned());
+    }
     if host.is_empty() || rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err("is not an address".to_owned());
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::embedded::session_name;
 use super::pool::Pool;
 use super::wire::Address;
-use super::{Callee, Loss, TargetError, Work, answer, call_id, callees, missing};
+use super::{Callee, Loss, TargetError, Work, answer, call_id, callees, find_tools};
 use crate::scenario::Scenario;
 
 /// A daemon.
@@ -29,9 +29,7 @@ impl Http {
             name_sessions: scenario.load.name_sessions,
             deadline_ms: scenario.load.deadline_ms,
         };
-        let listed = http.listed().await;
-        let listed = listed.map_err(|loss| TargetError::Unreachable { url: http.pool.url(), loss })?;
-        missing(scenario, &http.pool.url(), &listed)?;
+        find_tools(scenario, &http.pool.url(), async || http.listed().await).await?;
         Ok(http)
     }
 

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures::future::join_all;
+use futures::future::{join_all, try_join_all};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::pool::Pool;
 use super::wire::Answer;
-use super::{CallEnd, Callee, Loss, TargetError, Work, answer, callees, http, missing};
+use super::{CallEnd, Callee, Loss, PATIENCE, TargetError, Work, answer, callees, find_tools, http};
 use crate::scenario::Scenario;
 
 const HEADERS: &str = "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n";
@@ -37,10 +37,19 @@ impl Mcp {
             sessions: (0..scenario.max_sessions()).map(|_| OnceCell::new()).collect(),
             next_id: AtomicU64::new(1),
         };
-        let listed = mcp.listed().await;
-        let listed = listed.map_err(|loss| TargetError::Unreachable { url: mcp.pool.url(), loss })?;
-        missing(scenario, &mcp.pool.url(), &listed)?;
+        let url = mcp.pool.url();
+        find_tools(scenario, &url, async || mcp.listed().await).await?;
+        // Before anything is measured: opening sessions is no part of the load.
+        let opened = (0..scenario.max_sessions()).map(|session| mcp.session(session));
+        try_join_all(opened).await.map_err(|loss| TargetError::Unreachable { url, loss })?;
         Ok(mcp)
+    }
+
+    /// Ends the sessions, which the server would keep for a while otherwise.
+    pub(super) async fn close(self) {
+        let opened = self.sessions.iter().filter_map(OnceCell::get);
+        let ended = join_all(opened.map(|headers| self.pool.exchange("DELETE", headers, "", |_said| Ok(()))));
+        drop(tokio::time::timeout(PATIENCE, ended).await);
     }
 
     pub(super) async fn run(&self, session: u32, work: &mut Work) {

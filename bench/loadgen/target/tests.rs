@@ -75,18 +75,13 @@ async fn what_cannot_be_read_is_lost_by_its_reason() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_not_there_or_lacks_a_tool_is_told_before_the_run() {
+async fn a_target_that_is_not_there_is_told_before_the_run() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let scenario = |address: SocketAddr, tool: &str| {
-        let text = format!("[target]\nkind = \"http\"\nurl = \"http://{address}\"\n[[tools]]\nname = \"{tool}\"\n");
-        Scenario::parse(&text).unwrap()
-    };
-    let unreachable = Target::open(&scenario(address, "noop")).await.unwrap_err();
+    let text = format!("[target]\nkind = \"http\"\nurl = \"http://{address}\"\n");
+    let unreachable = Target::open(&Scenario::parse(&text).unwrap()).await.unwrap_err();
     assert!(unreachable.to_string().contains(": connect"), "{unreachable}");
-    let lacking = Target::open(&scenario(server(&[LISTED]).await, "search")).await.unwrap_err();
-    assert!(lacking.to_string().contains("has no tool `search`; `loadgen --print-config`"), "{lacking}");
 }
 
 #[test]
