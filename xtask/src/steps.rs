@@ -13,10 +13,10 @@ pub(crate) fn test(environment: &Environment) -> Result<(), String> {
     step("lints", &mut cargo(environment, &clippy))?;
     let docs = ["doc", "--workspace", "--no-deps", "--profile", "ci", "--locked"];
     step("documentation", cargo(environment, &docs).env("RUSTDOCFLAGS", "-D warnings"))?;
-    let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
-    step("the binary under test", &mut cargo(environment, &binary))?;
-    let loadgen = ["build", "--package", "toolyard-bench", "--bin", "loadgen", "--profile", "ci", "--locked"];
-    step("the load generator under test", &mut cargo(environment, &loadgen))?;
+    // Together, so that what both are made of is built once.
+    let packages = ["build", "--package", "toolyard-server", "--package", "toolyard-bench"];
+    let programs = ["--bin", "toolyard", "--bin", "loadgen", "--profile", "ci", "--locked"];
+    step("the programs under test", &mut cargo(environment, &[&packages[..], &programs].concat()))?;
     step("every test", &mut cargo(environment, &["test", "--workspace", "--profile", "ci", "--locked"]))
 }
 
