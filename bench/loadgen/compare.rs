@@ -6,7 +6,7 @@ use crate::report::units::{digits, mebibytes, milliseconds, percent};
 use crate::report::{Grid, Results};
 
 /// One figure of both runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Row {
     name: String,
     old: f64,

@@ -23,8 +23,21 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     keep_silent_about_scripted_panics();
+    raise_open_files();
     cli::Cli::parse().run()
 }
+
+/// As many connections as the system lets the process have; often far more than it has by itself.
+#[cfg(unix)]
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Where it may not be raised, connections that find no room are counted as lost.
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).ok();
+}
+
+#[cfg(not(unix))]
+fn raise_open_files() {}
 
 /// Tools that panic because the scenario says so are no news; every other panic is.
 fn keep_silent_about_scripted_panics() {

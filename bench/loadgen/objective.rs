@@ -79,7 +79,7 @@ mod tests {
         let found: Vec<(&str, bool)> = found.iter().map(|(name, met)| (name.as_str(), *met)).collect();
         assert_eq!(found, expected);
         assert_eq!(judged(""), []);
-        assert!(!judged("min_batches_per_second = 51")[0].1);
+        assert!(!judged("min_batches_per_second = 56")[0].1);
     }
 
     #[test]

@@ -166,16 +166,16 @@ async fn the_mcp_endpoint_has_counted_what_loadgen_has_sent() {
 
 #[tokio::test]
 async fn a_daemon_that_is_killed_in_the_middle_costs_errors_and_no_time() {
-    let load = "[load]\nrate = 200\nduration_s = 2\n[objectives]\nerror_ratio = 0.01\nviolations = 0\n";
+    let load = "[load]\nrate = 200\nduration_s = 6\n[objectives]\nerror_ratio = 0.01\nviolations = 0\n";
     let target = "[target]\nkind = \"http\"\nurl = \"http://127.0.0.1:1\"\n";
     let scene = Scene::new(&format!("{target}{load}{STEADY}"));
     let mut daemon = daemon_for(&scene).await;
     let file = scene.path("results.json");
     let arguments = ["--url", &daemon.address, "--json", file.to_str().unwrap()];
     let mut running = scene.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    eventually("half of the batches", async || {
+    eventually("some batches", async || {
         let calls = counted(&daemon, None).await;
-        if calls >= 200 { Ok(()) } else { Err(calls) }
+        if calls >= 50 { Ok(()) } else { Err(calls) }
     })
     .await;
     daemon.signal(rustix::process::Signal::KILL);

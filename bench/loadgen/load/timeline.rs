@@ -52,11 +52,6 @@ impl Timeline {
         self.lines.last().map_or(0.0, |line| line.to)
     }
 
-    /// The most load that there is at any time.
-    pub(crate) fn most(&self) -> f64 {
-        self.lines.iter().map(|line| line.low.max(line.high)).fold(0.0, f64::max)
-    }
-
     /// When the load next is above `level`, from `time` on: `time` itself where it is now.
     pub(crate) fn above(&self, level: f64, time: Duration) -> Option<Duration> {
         let now = time.as_secs_f64();
@@ -167,7 +162,6 @@ mod tests {
         about(timeline.above(4.0, ms(3_500)), ms(3_500));
         assert_eq!(timeline.above(10.0, ms(0)), None);
         assert_eq!(timeline.above(0.0, ms(6_000)), None);
-        assert!((timeline.most() - 10.0).abs() < 1e-9);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use super::{Scenario, TargetKind};
 
 /// What the daemon takes by itself.
 const DAEMON_BATCH_CALLS: usize = 128;
+const DAEMON_IN_FLIGHT: usize = 65_536;
+/// The most that it may be told to take.
+const MOST_IN_FLIGHT: usize = 16 << 20;
 const DAEMON_MCP_SESSIONS: u32 = 1_024;
 const DAEMON_REQUESTS: usize = 4_096;
 /// A call that never ends by itself.
@@ -18,8 +21,10 @@ pub(super) fn configuration(scenario: &Scenario) -> String {
     if scenario.connections() > DAEMON_REQUESTS {
         write!(text, "\n[server]\nmax_requests = {}\n", scenario.connections()).ok();
     }
-    if calls > DAEMON_BATCH_CALLS {
-        write!(text, "\n[limits]\nmax_batch_calls = {calls}\n").ok();
+    let in_flight = scenario.connections().saturating_mul(calls);
+    if calls > DAEMON_BATCH_CALLS || in_flight > DAEMON_IN_FLIGHT {
+        let (calls, in_flight) = (calls.max(DAEMON_BATCH_CALLS), in_flight.clamp(DAEMON_IN_FLIGHT, MOST_IN_FLIGHT));
+        write!(text, "\n[limits]\nmax_batch_calls = {calls}\nmax_in_flight = {in_flight}\n").ok();
     }
     let sessions = scenario.max_sessions();
     if scenario.target.kind == TargetKind::Mcp && sessions > DAEMON_MCP_SESSIONS {

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::embedded::session_name;
 use super::pool::Pool;
-use super::wire::Address;
 use super::{Callee, Loss, TargetError, Work, answer, call_id, callees, find_tools};
 use crate::scenario::Scenario;
 
@@ -51,7 +50,7 @@ impl Http {
     /// Names of the daemon's tools.
     async fn listed(&self) -> Result<Vec<String>, Loss> {
         let path = self.pool.address.path.replace("/v1/batches", "/v1/tools");
-        let address = Address { path, ..self.pool.address.clone() };
+        let address = self.pool.address.at(path);
         let read = |said: super::wire::Answer<'_>| match said.status {
             200 => serde_json::from_slice::<serde_json::Value>(said.body).map_err(|_| Loss::Unreadable),
             status => Err(Loss::Status(status)),

@@ -72,6 +72,11 @@ impl Address {
         let header = header.map(|(name, value)| format!("{name}: {value}\r\n")).unwrap_or_default();
         Self { authority, path: if path.is_empty() { "/".to_owned() } else { path }, header: Secret(header) }
     }
+
+    /// Another path of the same server.
+    pub(super) fn at(&self, path: String) -> Self {
+        Self { path, ..self.clone() }
+    }
 }
 
 impl std::fmt::Debug for Secret {
