@@ -90,6 +90,8 @@ pub(crate) struct WarmUpFacts {
 pub(crate) struct LatencyFacts {
     /// How what is corrected was: `from_due`, `expected_interval` or `none`.
     pub(crate) correction: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_interval_ms: Option<f64>,
     pub(crate) batch: LatencyPair,
     pub(crate) call: LatencyPair,
     /// How late batches were sent in an open loop.
@@ -251,7 +253,8 @@ impl HostFacts {
 
 impl LatencyFacts {
     fn new(scenario: &Scenario, series: &Series) -> Self {
-        let interval = scenario.load.expected_interval();
+        let middle = Duration::from_nanos(series.total.batch.raw.value_at_quantile(0.5));
+        let interval = scenario.load.expected_interval(middle);
         let pair = |latency: &Latency| LatencyPair {
             raw: Distribution::new(&latency.raw),
             corrected: Distribution::new(&latency.corrected(interval)),
@@ -263,6 +266,7 @@ impl LatencyFacts {
         };
         Self {
             correction: correction.to_owned(),
+            expected_interval_ms: interval.map(|interval| interval.as_secs_f64() * 1e3),
             batch: pair(&series.total.batch),
             call: pair(&series.total.call),
             late: series.total.late.as_ref().map(Distribution::new),

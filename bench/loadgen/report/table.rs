@@ -80,6 +80,9 @@ fn counts(results: &Results) -> Grid {
         |calls: u64| if results.calls > 0 { percent(calls as f64 / results.calls as f64) } else { String::new() };
     add("batches", count(results.batches as f64), format!("{}/s", count(results.batches_per_s)));
     add("calls", count(results.calls as f64), format!("{}/s", count(results.calls_per_s)));
+    if results.warm_up.batches > 0 {
+        add("  before, in the warm-up", count(results.warm_up.calls as f64), String::new());
+    }
     for (status, calls) in &results.statuses {
         add(&format!("  {status}"), count(*calls as f64), of_calls(*calls));
     }
@@ -87,7 +90,7 @@ fn counts(results: &Results) -> Grid {
         add(&format!("  lost: {reason}"), count(*calls as f64), of_calls(*calls));
     }
     if results.scenario.loop_kind == "open" {
-        add("not sent", count(results.not_sent as f64), "batches that found no place".to_owned());
+        add("batches not sent", count(results.not_sent as f64), String::new());
     }
     add("violations", count(results.violations as f64), String::new());
     let mut used = |name: &str, process: Option<ProcessFacts>| {

@@ -89,10 +89,15 @@ impl LoadKeys {
         Duration::from_millis(self.deadline_ms)
     }
 
-    /// The interval by which a closed loop is corrected, where one is known.
-    pub(crate) fn expected_interval(&self) -> Option<Duration> {
-        let interval = self.expected_interval_ms.unwrap_or(self.think_ms);
-        (!self.is_open() && interval > 0.0).then(|| Duration::from_secs_f64(interval / 1e3))
+    /// The interval by which a closed loop is corrected, where there is one: as stated, else what a session takes that
+    /// thinks and whose batches take as long as they do in the middle.
+    pub(crate) fn expected_interval(&self, middle: Duration) -> Option<Duration> {
+        let millis = |ms: f64| Duration::from_secs_f64(ms / 1e3);
+        match self.expected_interval_ms {
+            _ if self.is_open() => None,
+            Some(stated) => Some(millis(stated)),
+            None => (self.think_ms > 0.0).then(|| millis(self.think_ms) + middle),
+        }
     }
 
     pub(super) fn check(&self, reader: &mut Reader<'_>) {

@@ -108,3 +108,14 @@ fn every_scenario_that_comes_along_can_be_read() {
     }
     assert!(read >= 6, "{read}");
 }
+
+#[test]
+fn a_closed_loop_that_thinks_expects_its_pause_and_what_batches_usually_take() {
+    let expects = |load: &str| {
+        let scenario = Scenario::parse(&format!("[target]\nkind = \"embedded\"\n[load]\n{load}\n")).unwrap();
+        scenario.load.expected_interval(Duration::from_millis(3))
+    };
+    assert_eq!(expects("think_ms = 20"), Some(Duration::from_millis(23)));
+    assert_eq!(expects("think_ms = 20\nexpected_interval_ms = 50"), Some(Duration::from_millis(50)));
+    assert_eq!((expects("sessions = 2"), expects("rate = 5")), (None, None));
+}

@@ -95,7 +95,7 @@ pub(crate) enum End {
     Ok,
     /// The tool fails: `tool_error`.
     Error,
-    /// The provider breaks: `unavailable`.
+    /// The provider breaks: `tool_error`, and a failure for its breaker.
     Break,
     /// The tool panics; embedded only.
     Panic,

@@ -44,7 +44,7 @@ const OK: Result<CallStatus, Loss> = Ok(CallStatus::Ok);
 #[tokio::test]
 async fn answers_of_a_length_in_chunks_and_to_the_end_of_the_connection_are_read() {
     const CHUNKS: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
-        5\r\n{\"res\r\n74\r\nults\":[{\"call_id\":\"c0\",\"status\":\"ok\",\"duration_ms\":1.5},\
+        5\r\n{\"res\r\n7a\r\nults\":[{\"call_id\":\"c0\",\"status\":\"ok\",\"duration_ms\":1.5},\
         {\"call_id\":\"c1\",\"status\":\"timeout\",\"duration_ms\":2,\"content\":\"\"}]}\r\n0\r\n\r\n";
     const OPEN: &str = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{\"results\":[\
         {\"call_id\":\"c0\",\"status\":\"ok\",\"duration_ms\":1},{\"call_id\":\"c1\",\"status\":\"ok\",\"duration_ms\":1}]}";
