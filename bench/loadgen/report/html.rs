@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 
 use hdrhistogram::Histogram;
 
-use super::chart::{Axis, Bar, Chart, Line, bars};
+use super::chart::{Axis, Bar, Chart, Line, Scale, bars};
 use super::distribution::Distribution;
 use super::page::{document, escape};
 use super::results::{PointFacts, Results};
 use super::table::count_or_digits;
 use super::units::{count, digits, mebibytes, milliseconds, percent};
 
-/// Shares of a percentile chart, as powers of ten that are beyond: 0 is all, 2 is 99 %.
+/// Shares of a percentile chart, by the power of ten of those that are beyond: it begins at one half, and 2 is 99 %.
+const HALF: f64 = std::f64::consts::LOG10_2;
 const STEPS_A_POWER: u32 = 12;
 const LAST_POWER: f64 = 5.0;
 
@@ -87,11 +88,10 @@ fn percentiles(results: &Results) -> String {
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|(_, ms)| *ms));
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let furthest = lines.iter().filter_map(|line| line.points.last()).map(|(power, _)| *power).fold(1.0, f64::max);
-    let shares = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"];
-    let mut x = Axis::linear(furthest, |_| String::new());
-    x.to = furthest.ceil();
-    x.ticks = shares.iter().enumerate().map(|(power, share)| (power as f64, (*share).to_owned())).collect();
-    x.ticks.retain(|(power, _)| *power <= x.to);
+    let shares = [(HALF, "50 %"), (1.0, "90 %"), (2.0, "99 %"), (3.0, "99.9 %"), (4.0, "99.99 %"), (5.0, "99.999 %")];
+    let to = furthest.ceil();
+    let ticks = shares.iter().filter(|(power, _)| *power <= to).map(|(power, share)| (*power, (*share).to_owned()));
+    let x = Axis { scale: Scale::Linear, from: HALF, to, ticks: ticks.collect() };
     let y = Axis::logarithmic(least, most, milliseconds);
     Chart { title: "Latency by percentile, logarithmic".to_owned(), lines, x, y }.svg()
 }
@@ -106,8 +106,8 @@ fn curve(name: &'static str, distribution: &Distribution) -> Line {
 fn curve_points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
     // Beyond this share there is only the largest value.
     let last = (histogram.len() as f64).log10().clamp(1.0, LAST_POWER);
-    let steps = (last * f64::from(STEPS_A_POWER)).ceil() as u32;
-    let powers = (0..=steps).map(|step| (f64::from(step) / f64::from(STEPS_A_POWER)).min(last));
+    let steps = ((last - HALF) * f64::from(STEPS_A_POWER)).ceil() as u32;
+    let powers = (0..=steps).map(|step| (HALF + f64::from(step) / f64::from(STEPS_A_POWER)).min(last));
     let at = |power: f64| histogram.value_at_quantile(1.0 - 10_f64.powf(-power)) as f64 / 1e6;
     powers.map(|power| (power, at(power))).collect()
 }
@@ -153,8 +153,13 @@ fn throughput(series: &[PointFacts]) -> String {
     Chart { title: "Throughput over time".to_owned(), lines, x: seconds(series), y }.svg()
 }
 
+/// To the end of the run, and not beyond.
 fn seconds(series: &[PointFacts]) -> Axis {
-    Axis::linear(series.last().map_or(1.0, |point| point.at_s), |s| format!("{} s", digits(s)))
+    let end = series.last().map_or(1.0, |point| point.at_s);
+    let mut axis = Axis::linear(end, |s| format!("{} s", digits(s)));
+    axis.to = end;
+    axis.ticks.retain(|(s, _)| *s <= end);
+    axis
 }
 
 fn statuses(results: &Results) -> String {
