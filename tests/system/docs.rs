@@ -40,7 +40,8 @@ async fn every_shown_command_of_the_load_generator_ends_well() {
     let text = std::fs::read_to_string(root.join("docs/loadgen.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut shown = 0;
-    for line in text.lines().filter_map(|line| line.strip_prefix("loadgen ")) {
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    for line in blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("loadgen ")) {
         // Those need a daemon at its usual address: other tests drive one.
         if line.contains("--url") {
             continue;

@@ -14,7 +14,7 @@ async fn server(answers: &'static [&'static str]) -> SocketAddr {
         for answer in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
-            stream.read(&mut request).await.unwrap();
+            assert!(stream.read(&mut request).await.unwrap() > 0);
             let (first, second) = answer.split_at(answer.len() / 2);
             stream.write_all(first.as_bytes()).await.unwrap();
             tokio::task::yield_now().await;
