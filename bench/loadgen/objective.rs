@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Results;
+use crate::report::{ProcessFacts, Results};
 use crate::scenario::ObjectiveKeys;
 
 /// One objective, and what came of it.
@@ -16,12 +16,11 @@ pub(crate) struct Objective {
     pub(crate) met: bool,
 }
 
-/// Holds the results against what was stated.
-pub(crate) fn judge(keys: &ObjectiveKeys, results: &Results) -> Vec<Objective> {
+/// Holds the results, and what the process used that counts, against what was stated.
+pub(crate) fn judge(keys: &ObjectiveKeys, results: &Results, process: Option<ProcessFacts>) -> Vec<Objective> {
     let (batch, call) = (&results.latency.batch.corrected, &results.latency.call.corrected);
     // Where nothing has an end, no latency is good.
     let of = |distribution: &crate::report::Distribution, ms: f64| (distribution.count > 0).then_some(ms);
-    let process = results.usage.target.or(results.usage.loadgen);
     let count = |count: Option<u64>| count.map(|count| count as f64);
     let at_most = [
         ("p50_ms", keys.p50_ms, of(batch, batch.p50_ms)),
@@ -62,7 +61,7 @@ mod tests {
     fn judged(objectives: &str) -> Vec<(String, bool)> {
         let text = format!("[target]\nkind = \"embedded\"\n[objectives]\n{objectives}");
         let keys = Scenario::parse(&text).unwrap().objectives;
-        judge(&keys, &sample(100)).into_iter().map(|objective| (objective.name, objective.met)).collect()
+        judge(&keys, &sample(100), None).into_iter().map(|objective| (objective.name, objective.met)).collect()
     }
 
     #[test]
@@ -86,9 +85,7 @@ mod tests {
     fn what_could_not_be_measured_is_missed() {
         let text = "[target]\nkind = \"embedded\"\n[objectives]\np99_ms = 20\nmemory_mib = 10\n";
         let keys = Scenario::parse(text).unwrap().objectives;
-        let mut results = sample(0);
-        results.usage = crate::report::UsageFacts::default();
-        let judged = judge(&keys, &results);
+        let judged = judge(&keys, &sample(0), None);
         assert!(judged.iter().all(|objective| !objective.met && objective.found.is_none()), "{judged:?}");
     }
 }

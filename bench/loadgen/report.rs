@@ -12,9 +12,7 @@ pub(crate) mod units;
 
 pub(crate) use distribution::Distribution;
 pub(crate) use html::page as html;
-#[cfg(test)]
-pub(crate) use results::UsageFacts;
-pub(crate) use results::{Results, RunFacts};
+pub(crate) use results::{ProcessFacts, Results, RunFacts};
 #[cfg(test)]
 pub(crate) use sample::sample;
 pub(crate) use table::{Grid, table};

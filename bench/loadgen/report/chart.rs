@@ -8,8 +8,8 @@ use super::page::escape;
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
 /// Room for the labels of the axes.
-const LEFT: f64 = 72.0;
-const RIGHT: f64 = 14.0;
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = 40.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 34.0;
 
