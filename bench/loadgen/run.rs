@@ -116,8 +116,10 @@ impl<'a> Collector<'a> {
         loop {
             let wakes = if before.is_none() { next.min(from) } else { next };
             tokio::select! {
-                _ended = &mut running => break,
+                // In this order: a load that is stopped may have ended before anybody looks.
+                biased;
                 () = stop.begun.cancelled(), if stopped_at.is_none() => stopped_at = Some(Instant::now()),
+                _ended = &mut running => break,
                 () = tokio::time::sleep_until(wakes) => {
                     let now = Instant::now();
                     if now < from {
