@@ -11,7 +11,7 @@ const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 40.0;
 const TOP: f64 = 12.0;
-const BOTTOM: f64 = 34.0;
+const BOTTOM: f64 = 40.0;
 
 /// A chart of lines.
 #[derive(Debug)]
@@ -69,14 +69,20 @@ impl Axis {
         Self { scale: Scale::Linear, from: 0.0, to: steps * step, ticks }
     }
 
-    /// Between the powers of ten around the values.
+    /// Between the round numbers around the values: powers of ten, and twice and five times them where there are few.
     pub(super) fn logarithmic(least: f64, most: f64, label: impl Fn(f64) -> String) -> Self {
         let (least, most) = if least > 0.0 && most >= least { (least, most) } else { (0.1, 1.0) };
-        let from = least.log10().floor();
-        let to = most.log10().ceil().max(from + 1.0);
-        let ticks = (from as i32..=to as i32).map(|power| 10_f64.powi(power));
+        let powers = least.log10().floor() as i32..=most.log10().ceil() as i32;
+        let steps: &[f64] = if most / least < 200.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let round = powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+        let round: Vec<f64> = round.collect();
+        let from = round.iter().copied().filter(|value| *value <= least).fold(f64::MIN_POSITIVE, f64::max);
+        let above = round.iter().copied().filter(|value| *value >= most && *value > from);
+        let to = above.fold(f64::INFINITY, f64::min);
+        let to = if to.is_finite() { to } else { from * 10.0 };
+        let ticks = round.into_iter().filter(|value| (from..=to).contains(value));
         let ticks = ticks.map(|value| (value, label(value))).collect();
-        Self { scale: Scale::Logarithmic, from: 10_f64.powf(from), to: 10_f64.powf(to), ticks }
+        Self { scale: Scale::Logarithmic, from, to, ticks }
     }
 
     /// Where a value stands, from 0 to 1.
@@ -122,12 +128,12 @@ impl Chart {
         for (value, label) in &self.y.ticks {
             let (y, label) = (self.y_at(*value), escape(label));
             write!(svg, "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>").ok();
-            writeln!(svg, "<text class=\"y\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>", LEFT - 8.0, y + 4.0).ok();
+            writeln!(svg, "<text class=\"y\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>", LEFT - 8.0, y + 2.0).ok();
         }
         for (value, label) in &self.x.ticks {
             let (x, label) = (self.x_at(*value), escape(label));
             write!(svg, "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>").ok();
-            writeln!(svg, "<text class=\"x\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>", bottom + 20.0).ok();
+            writeln!(svg, "<text class=\"x\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>", bottom + 24.0).ok();
         }
     }
 
@@ -172,6 +178,9 @@ mod tests {
         let axis = Axis::logarithmic(0.3, 450.0, |value| format!("{value}"));
         assert_eq!(axis.ticks.len(), 5);
         assert!((axis.place(10.0) - 0.5).abs() < 1e-9);
+        let axis = Axis::logarithmic(13.0, 34.0, |value| format!("{value}"));
+        assert_eq!(axis.ticks.iter().map(|tick| tick.0).collect::<Vec<_>>(), [10.0, 20.0, 50.0]);
+        assert_eq!(Axis::logarithmic(10.0, 10.0, |_| String::new()).ticks.len(), 2);
         // Nothing was measured.
         assert!(Axis::logarithmic(0.0, 0.0, |_| String::new()).place(0.0).abs() < 1e-9);
         assert_eq!(Axis::linear(0.0, |_| String::new()).ticks.len(), 5);

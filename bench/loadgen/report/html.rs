@@ -9,7 +9,7 @@ use super::distribution::Distribution;
 use super::page::{document, escape};
 use super::results::{PointFacts, Results};
 use super::table::count_or_digits;
-use super::units::{count, digits, mebibytes, milliseconds, percent};
+use super::units::{count, digits, mebibytes, milliseconds, percent, round_milliseconds};
 
 /// Shares of a percentile chart, by the power of ten of those that are beyond: it begins at one half, and 2 is 99 %.
 const HALF: f64 = std::f64::consts::LOG10_2;
@@ -92,7 +92,7 @@ fn percentiles(results: &Results) -> String {
     let to = furthest.ceil();
     let ticks = shares.iter().filter(|(power, _)| *power <= to).map(|(power, share)| (*power, (*share).to_owned()));
     let x = Axis { scale: Scale::Linear, from: HALF, to, ticks: ticks.collect() };
-    let y = Axis::logarithmic(least, most, milliseconds);
+    let y = Axis::logarithmic(least, most, round_milliseconds);
     Chart { title: "Latency by percentile, logarithmic".to_owned(), lines, x, y }.svg()
 }
 
@@ -138,7 +138,7 @@ fn latency_over_time(series: &[PointFacts]) -> String {
     };
     let lines = vec![line("p50", |p| p.p50_ms), line("p99", |p| p.p99_ms), line("max", |p| p.max_ms)];
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|(_, ms)| *ms));
-    let y = Axis::logarithmic(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max), milliseconds);
+    let y = Axis::logarithmic(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max), round_milliseconds);
     Chart { title: "Latency of batches over time".to_owned(), lines, x: seconds(series), y }.svg()
 }
 
@@ -156,7 +156,7 @@ fn throughput(series: &[PointFacts]) -> String {
 /// To the end of the run, and not beyond.
 fn seconds(series: &[PointFacts]) -> Axis {
     let end = series.last().map_or(1.0, |point| point.at_s);
-    let mut axis = Axis::linear(end, |s| format!("{} s", digits(s)));
+    let mut axis = Axis::linear(end, |s| format!("{s} s"));
     axis.to = end;
     axis.ticks.retain(|(s, _)| *s <= end);
     axis

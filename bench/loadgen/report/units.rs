@@ -13,6 +13,17 @@ pub(crate) fn milliseconds(ms: f64) -> String {
     }
 }
 
+/// A round time, in the unit that suits it.
+pub(crate) fn round_milliseconds(ms: f64) -> String {
+    let (number, unit) = match ms {
+        ms if ms < 0.999 => (ms * 1e3, "µs"),
+        ms if ms < 999.0 => (ms, "ms"),
+        ms => (ms / 1e3, "s"),
+    };
+    // Three digits, since a power of ten is not always exact.
+    format!("{} {unit}", (number * 1e3).round() / 1e3)
+}
+
 /// A number with thousands set off.
 pub(crate) fn count(number: f64) -> String {
     if number < 100.0 && number.fract() != 0.0 {
@@ -62,6 +73,9 @@ mod tests {
             [(0.0, "0 ms"), (0.003_12, "3.12 µs"), (11.24, "11.2 ms"), (999.96, "1000 ms"), (1_204.0, "1.20 s")];
         for (ms, expected) in times {
             assert_eq!(milliseconds(ms), expected);
+        }
+        for (ms, expected) in [(0.05, "50 µs"), (10.0, "10 ms"), (2_000.0, "2 s"), (0.1 * 10.0, "1 ms")] {
+            assert_eq!(round_milliseconds(ms), expected);
         }
         for (number, expected) in [(0.0, "0"), (12.0, "12"), (1.5, "1.50"), (1_234_567.0, "1,234,567"), (999.0, "999")]
         {
