@@ -2,6 +2,7 @@
 
 mod chart;
 mod distribution;
+mod facts;
 mod html;
 mod page;
 mod results;
@@ -11,8 +12,9 @@ mod table;
 pub(crate) mod units;
 
 pub(crate) use distribution::Distribution;
+pub(crate) use facts::ProcessFacts;
 pub(crate) use html::page as html;
-pub(crate) use results::{ProcessFacts, Results, RunFacts};
+pub(crate) use results::{Results, RunFacts};
 #[cfg(test)]
 pub(crate) use sample::sample;
 pub(crate) use table::{Grid, table};

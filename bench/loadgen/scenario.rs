@@ -8,6 +8,7 @@ mod objective;
 mod reader;
 mod target;
 mod tool;
+mod way;
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ pub(crate) use error::ScenarioErrors;
 pub(crate) use load::{Arrivals, LoadKeys, PhaseKeys};
 pub(crate) use objective::ObjectiveKeys;
 pub(crate) use target::{EmbeddedMode, TargetKeys, TargetKind};
-pub(crate) use tool::{End, Tool, Way};
+pub(crate) use tool::Tool;
+pub(crate) use way::{End, Way};
 
 /// Connections at once where the scenario does not say.
 const DEFAULT_CONNECTIONS: usize = 1_024;

@@ -10,7 +10,7 @@ const HEIGHT: f64 = 300.0;
 /// Room for the labels of the axes.
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 40.0;
-const TOP: f64 = 12.0;
+const TOP: f64 = 18.0;
 const BOTTOM: f64 = 40.0;
 
 /// A chart of lines.

@@ -6,8 +6,9 @@ use hdrhistogram::Histogram;
 
 use super::chart::{Axis, Bar, Chart, Line, Scale, bars};
 use super::distribution::Distribution;
+use super::facts::PointFacts;
 use super::page::{document, escape};
-use super::results::{PointFacts, Results};
+use super::results::Results;
 use super::table::count_or_digits;
 use super::units::{count, digits, mebibytes, milliseconds, percent, round_milliseconds};
 
@@ -89,7 +90,7 @@ fn percentiles(results: &Results) -> String {
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let furthest = lines.iter().filter_map(|line| line.points.last()).map(|(power, _)| *power).fold(1.0, f64::max);
     let shares = [(HALF, "50 %"), (1.0, "90 %"), (2.0, "99 %"), (3.0, "99.9 %"), (4.0, "99.99 %"), (5.0, "99.999 %")];
-    let to = furthest.ceil();
+    let to = furthest;
     let ticks = shares.iter().filter(|(power, _)| *power <= to).map(|(power, share)| (*power, (*share).to_owned()));
     let x = Axis { scale: Scale::Linear, from: HALF, to, ticks: ticks.collect() };
     let y = Axis::logarithmic(least, most, round_milliseconds);

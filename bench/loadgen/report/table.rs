@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::distribution::Distribution;
-use super::results::{ProcessFacts, Results};
+use super::facts::ProcessFacts;
+use super::results::Results;
 use super::units::{count, digits, mebibytes, milliseconds, percent};
 
 /// Rows whose columns stand below each other; the first is a heading.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::tool::{End, Tool, Wait};
-use super::{Scenario, TargetKind};
+use super::way::{End, Wait};
+use super::{Scenario, TargetKind, Tool};
 
 /// What the daemon takes by itself.
 const DAEMON_BATCH_CALLS: usize = 128;

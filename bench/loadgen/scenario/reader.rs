@@ -12,7 +12,8 @@ use super::error::{Fault, ScenarioErrors, explain, hint};
 use super::load::{LoadKeys, PhaseKeys};
 use super::objective::ObjectiveKeys;
 use super::target::{TargetKeys, TargetKind};
-use super::tool::{MixKeys, Tool, ToolKeys};
+use super::tool::{Tool, ToolKeys};
+use super::way::MixKeys;
 use super::{Overrides, Scenario};
 
 const SECTIONS: [&str; 8] = ["name", "seed", "target", "load", "phases", "batches", "tools", "objectives"];

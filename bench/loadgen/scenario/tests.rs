@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::tool::Wait;
+use super::way::Wait;
 use super::*;
 
 fn faults(text: &str) -> Vec<String> {
