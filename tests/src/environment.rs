@@ -9,6 +9,8 @@ use toolyard_providers::{CommandSpec, McpConfig};
 pub struct Environment {
     /// The binary under test.
     pub binary: PathBuf,
+    /// The load generator under test.
+    pub loadgen: PathBuf,
     /// The Python of the tests.
     pub python: PathBuf,
     /// The Node packages of the tests.
@@ -25,6 +27,7 @@ impl Environment {
     pub fn get() -> Self {
         Self {
             binary: variable("TOOLYARD_BIN"),
+            loadgen: variable("TOOLYARD_LOADGEN_BIN"),
             python: variable("TOOLYARD_TEST_PYTHON"),
             node_modules: variable("TOOLYARD_TEST_NODE_MODULES"),
         }

@@ -1,6 +1,6 @@
 //! Every command that the documents show works.
 
-use toolyard_tests::run_cli;
+use toolyard_tests::{Environment, in_time, run_cli};
 
 /// Shown commands that start something that does not end, or that fetch something from the network: other tests run them.
 const ELSEWHERE: [&str; 2] = ["", "dispatch examples/openai-batch.json"];
@@ -32,4 +32,27 @@ async fn every_shown_command_ends_well_and_prints_json() {
         }
     }
     assert!(shown >= 6, "the documents show commands: {shown}");
+}
+
+#[tokio::test]
+async fn every_shown_command_of_the_load_generator_ends_well() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let text = std::fs::read_to_string(root.join("docs/loadgen.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut shown = 0;
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    for line in blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("loadgen ")) {
+        // Those need a daemon at its usual address: other tests drive one.
+        if line.contains("--url") {
+            continue;
+        }
+        let command = line.split(" > ").next().unwrap().replace("bench/", &format!("{}/bench/", root.display()));
+        let mut loadgen = tokio::process::Command::new(Environment::get().loadgen);
+        loadgen.args(command.split_whitespace()).current_dir(folder.path()).kill_on_drop(true);
+        let output = in_time("the end of loadgen", loadgen.output()).await.unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {errors}");
+        shown += 1;
+    }
+    assert!(shown >= 5, "the document shows commands: {shown}");
 }

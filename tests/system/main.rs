@@ -13,6 +13,7 @@ mod docs;
 mod fuzzing;
 mod invoke;
 mod lifecycle;
+mod loadgen;
 mod mcp;
 mod mcp_endpoint;
 mod mcp_fleet;

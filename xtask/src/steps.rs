@@ -13,8 +13,10 @@ pub(crate) fn test(environment: &Environment) -> Result<(), String> {
     step("lints", &mut cargo(environment, &clippy))?;
     let docs = ["doc", "--workspace", "--no-deps", "--profile", "ci", "--locked"];
     step("documentation", cargo(environment, &docs).env("RUSTDOCFLAGS", "-D warnings"))?;
-    let binary = ["build", "--package", "toolyard-server", "--bin", "toolyard", "--profile", "ci", "--locked"];
-    step("the binary under test", &mut cargo(environment, &binary))?;
+    // Together, so that what both are made of is built once.
+    let packages = ["build", "--package", "toolyard-server", "--package", "toolyard-bench"];
+    let programs = ["--bin", "toolyard", "--bin", "loadgen", "--profile", "ci", "--locked"];
+    step("the programs under test", &mut cargo(environment, &[&packages[..], &programs].concat()))?;
     step("every test", &mut cargo(environment, &["test", "--workspace", "--profile", "ci", "--locked"]))
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn cargo(environment: &Environment, arguments: &[&str]) -> Command {
         .current_dir(&environment.root)
         .env("CARGO_TARGET_DIR", &environment.target)
         .env("TOOLYARD_BIN", environment.target.join("ci/toolyard"))
+        .env("TOOLYARD_LOADGEN_BIN", environment.target.join("ci/loadgen"))
         .env("TOOLYARD_TEST_PYTHON", &environment.python)
         .env("TOOLYARD_TEST_NODE_MODULES", &environment.node_modules);
     command
