@@ -9,15 +9,12 @@ const SESSIONS: usize = 2_048;
 /// Bytes that a session keeps after a batch in a turn of its own.
 pub(crate) fn bytes(runtime: &Runtime) -> f64 {
     let engine = runtime.block_on(Engine::start(Setup::of(ExecutionClass::Io))).in_sessions();
-    let run = |session: usize| async {
-        let turn = TurnId(format!("turn_{session}").into());
-        engine.dispatch(engine.batch(session, 0, 1).with_turn(turn)).await;
-    };
     let _profiler = dhat::Profiler::builder().testing().build();
     let before = dhat::HeapStats::get().curr_bytes;
     runtime.block_on(async {
         for session in 0..SESSIONS {
-            run(session).await;
+            let turn = TurnId(format!("turn_{session}").into());
+            engine.dispatch(engine.batch(session, 0, 1).with_turn(turn)).await;
         }
     });
     let after = dhat::HeapStats::get().curr_bytes;

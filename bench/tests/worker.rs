@@ -1,4 +1,5 @@
 //! engine-worker, as the harness speaks to it.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
