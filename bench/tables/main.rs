@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Groups in the order of their tables, and what their values are.
 const GROUPS: [(&str, &str); 6] = [
@@ -30,14 +31,7 @@ struct Benchmark {
     group_id: String,
     function_id: Option<String>,
     value_str: Option<String>,
-    throughput: Option<Throughput>,
-}
-
-#[derive(Deserialize)]
-enum Throughput {
-    Elements(f64),
-    #[serde(other)]
-    Other,
+    throughput: Value,
 }
 
 /// Criterion's `estimates.json`.
@@ -88,7 +82,7 @@ impl Figures {
     fn add(&mut self, folder: &Path) -> Result<(), Box<dyn Error>> {
         let benchmark: Benchmark = serde_json::from_slice(&std::fs::read(folder.join("benchmark.json"))?)?;
         let estimates: Estimates = serde_json::from_slice(&std::fs::read(folder.join("estimates.json"))?)?;
-        if let (Some(function), Some(Throughput::Elements(calls))) = (benchmark.function_id, benchmark.throughput) {
+        if let (Some(function), Some(calls)) = (benchmark.function_id, benchmark.throughput["Elements"].as_f64()) {
             let key = (benchmark.group_id, benchmark.value_str.unwrap_or_default(), function);
             self.0.insert(key, estimates.median.point_estimate / calls);
         }
