@@ -3,7 +3,7 @@
 //! `cargo run --release --package toolyard-bench --bin heap [-- --json]`
 
 mod calls;
-mod sessions;
+mod idle;
 
 use std::error::Error;
 use std::io::Write;
@@ -24,6 +24,8 @@ const CLASSES: [(&str, ExecutionClass); 3] =
 #[derive(Serialize)]
 struct Counted {
     calls: Vec<OfCalls>,
+    /// Bytes that a started engine with 50 tools keeps, and those that it had at most while it started.
+    engine_bytes: [usize; 2],
     /// Bytes that an idle session keeps.
     session_bytes: f64,
 }
@@ -31,12 +33,13 @@ struct Counted {
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let recorder = Recorder::install();
+    let engine_bytes = idle::engine(&runtime);
     let mut calls = Vec::new();
     for (name, class) in CLASSES {
         calls.push(calls::count(&runtime, name, class)?);
         recorder.run_upkeep();
     }
-    let counted = Counted { calls, session_bytes: sessions::bytes(&runtime) };
+    let counted = Counted { calls, engine_bytes, session_bytes: idle::session(&runtime) };
     let mut out = std::io::stdout().lock();
     if std::env::args().any(|argument| argument == "--json") {
         writeln!(out, "{}", serde_json::to_string(&counted)?)?;
@@ -55,5 +58,7 @@ fn print(out: &mut impl Write, counted: &Counted) -> std::io::Result<()> {
         }
         writeln!(out, "| **{:.2}** | **{:.0}** | all |\n", of.allocations, of.bytes)?;
     }
+    let [kept, most] = counted.engine_bytes.map(|bytes| bytes >> 10);
+    writeln!(out, "An engine with 50 tools: {kept} KiB, {most} KiB at most while it starts.")?;
     writeln!(out, "An idle session: {:.0} bytes.", counted.session_bytes)
 }
