@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,13 @@ struct Point {
     fs: Vec<usize>,
 }
 
+/// One frame of a stack.
+struct Frame<'a> {
+    function: &'a str,
+    /// File and line.
+    line: &'a str,
+}
+
 /// Counts what the calls of whole batches allocate, the batches themselves aside.
 pub(crate) fn count(runtime: &Runtime, name: &'static str, class: ExecutionClass) -> Result<OfCalls, Box<dyn Error>> {
     let mut setup = Setup::of(class);
@@ -91,11 +99,48 @@ impl Profile {
         OfCalls { class, allocations: of_all(|point| point.tbk), bytes: of_all(|point| point.tb), places }
     }
 
-    /// The innermost function of ours, with its line.
+    /// What is made, as far as names of types of ours say it, and the line of the engine that makes it.
     fn place(&self, point: &Point) -> String {
-        let frames = point.fs.iter().filter_map(|&frame| self.ftbl.get(frame));
-        let ours = frames.filter_map(|frame| frame.split_once(": ")).map(|(_address, function)| function);
-        let place = ours.into_iter().find(|function| function.contains("toolyard"));
-        place.unwrap_or("elsewhere").replace("{{closure}}", "…")
+        let frames = point.fs.iter().filter_map(|&frame| self.ftbl.get(frame)).filter_map(|frame| Frame::read(frame));
+        let frames: Vec<Frame<'_>> = frames.collect();
+        let made = frames.iter().find(|frame| frame.function.contains("toolyard")).map(|frame| short(frame.function));
+        let line = frames.iter().find(|frame| frame.is_of_engine()).map_or("elsewhere", |frame| frame.line);
+        format!("{line}: {}", made.unwrap_or_default())
     }
+}
+
+// === impl Frame ===
+
+impl<'a> Frame<'a> {
+    /// Reads `0xADDRESS: FUNCTION (FILE:LINE:COLUMN)`.
+    fn read(text: &'a str) -> Option<Self> {
+        let (_address, rest) = text.split_once(": ")?;
+        let (function, place) = rest.rsplit_once(" (")?;
+        let (line, _column) = place.trim_end_matches(')').rsplit_once(':')?;
+        Some(Self { function, line })
+    }
+
+    /// Whether there is such a file in the engine. dhat leaves out all but the last folders.
+    fn is_of_engine(&self) -> bool {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let file = self.line.rsplit_once(':').map_or(self.line, |(file, _line)| file);
+        ["", "engine", "engine/src"].iter().any(|folder| root.join(folder).join(file).is_file())
+    }
+}
+
+/// A name without the modules of what it names.
+fn short(name: &str) -> String {
+    let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut short = String::new();
+    let mut path = String::new();
+    for c in name.chars().chain(['\0']) {
+        if is_of_path(c) {
+            path.push(c);
+        } else {
+            short.push_str(path.rsplit("::").next().unwrap_or_default());
+            path.clear();
+            short.push(c);
+        }
+    }
+    short.trim_end_matches('\0').replace("{closure}", "…")
 }

@@ -17,7 +17,7 @@ pub(crate) fn alone(report: &mut Report, rounds: Rounds) {
     for (sessions, samples) in [(1, 300), (64, 200)] {
         let load = Load::new(sessions, BASE_CALLS);
         let [floor, io] = scene.race(rounds.of(samples), [scene.lane(&floor, load), scene.lane(&io, load)]);
-        let work = format!("dispatch alone, `io`, 2 workers, {sessions} sessions, over spawn + join");
+        let work = format!("dispatch alone, `io`, 2 workers, sessions: {sessions}, over spawn + join");
         report.ratio(work, io.over(&floor), 0.25);
     }
 }

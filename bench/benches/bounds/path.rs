@@ -12,17 +12,11 @@ const SESSIONS: [(usize, usize); 3] = [(1, 300), (64, 200), (1000, 30)];
 
 /// No-op calls of each class beside plain tokio.
 pub(crate) fn whole_path(report: &mut Report, rounds: Rounds) {
-    for (workers, bound) in [(2, 0.7), (1, 1.0)] {
+    for (workers, name, bound) in [(2, "2 workers", 0.7), (1, "1 worker", 1.0)] {
         let scene = Scene::new(workers);
         for (sessions, samples) in SESSIONS {
-            measure(
-                report,
-                &scene,
-                &format!("{workers} workers, {sessions} sessions"),
-                sessions,
-                bound,
-                rounds.of(samples),
-            );
+            let place = format!("{name}, sessions: {sessions}");
+            measure(report, &scene, &place, sessions, bound, rounds.of(samples));
         }
     }
     // Good to know: without sessions, and on a runtime that has no other thread to wake.
@@ -66,7 +60,7 @@ pub(crate) fn start(report: &mut Report, rounds: Rounds) {
             // The bound is for one batch at a time, like the others of this kind.
             let bound = bound.filter(|_| sessions == 1);
             report.ratio(
-                format!("`start`, `{name}`, {sessions} sessions, over `dispatch`"),
+                format!("`start`, `{name}`, sessions: {sessions}, over `dispatch`"),
                 start.over(&dispatch),
                 bound,
             );
