@@ -110,5 +110,5 @@ impl Load {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "paused-time"))]
 mod tests;

@@ -33,12 +33,12 @@ pub(crate) enum Target {
     Http(Http),
     Mcp(Mcp),
     /// For tests of the loops.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "paused-time"))]
     Stalling(Stalling),
 }
 
 /// Takes its time, and answers nobody for a while.
-#[cfg(test)]
+#[cfg(all(test, feature = "paused-time"))]
 #[derive(Debug)]
 pub(crate) struct Stalling {
     pub(crate) takes: Duration,
@@ -104,7 +104,7 @@ impl Target {
             Self::Embedded(engine) => engine.run(session, work).await,
             Self::Http(http) => http.run(session, work).await,
             Self::Mcp(mcp) => mcp.run(session, work).await,
-            #[cfg(test)]
+            #[cfg(all(test, feature = "paused-time"))]
             Self::Stalling(stalling) => stalling.run(work).await,
         }
     }
@@ -115,13 +115,13 @@ impl Target {
             Self::Embedded(engine) => engine.close().await,
             Self::Mcp(mcp) => mcp.close().await,
             Self::Http(_) => {}
-            #[cfg(test)]
+            #[cfg(all(test, feature = "paused-time"))]
             Self::Stalling(_) => {}
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "paused-time"))]
 impl Stalling {
     async fn run(&self, work: &mut Work) {
         let began = tokio::time::Instant::now();

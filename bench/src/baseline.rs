@@ -9,7 +9,8 @@ use ahash::RandomState;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ARGUMENTS, tool_names, tool_of};
+use crate::work::compute;
+use crate::{Setup, Work};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -19,6 +20,7 @@ type Handler = Arc<dyn Fn(Arc<str>) -> BoxFuture<'static, String> + Send + Sync>
 #[derive(Clone)]
 pub struct Baseline {
     handlers: Arc<HashMap<String, Handler, RandomState>>,
+    setup: Arc<Setup>,
 }
 
 /// The calls of a batch: names and arguments.
@@ -27,16 +29,17 @@ pub type Calls = Vec<(String, Arc<str>)>;
 // === impl Baseline ===
 
 impl Baseline {
-    /// Handlers that do nothing, under the engine's names.
-    pub fn new() -> Self {
-        let no_op: Handler = Arc::new(|_arguments| Box::pin(std::future::ready("done".to_owned())));
-        let handlers = tool_names().flat_map(|(_, tools)| tools).map(|tool| (tool, Arc::clone(&no_op))).collect();
-        Self { handlers: Arc::new(handlers) }
+    /// Handlers that do the setup's work, under the engine's names.
+    pub fn new(setup: Setup) -> Self {
+        setup.work.prepare();
+        let handler = handler(setup.work, setup.answer());
+        let handlers = (0..setup.tools).map(|number| (setup.tool(number), Arc::clone(&handler))).collect();
+        Self { handlers: Arc::new(handlers), setup: Arc::new(setup) }
     }
 
-    /// A batch of `calls` calls.
-    pub fn batch(&self, calls: usize) -> Calls {
-        (0..calls).map(|index| (tool_of(index), ARGUMENTS.into())).collect()
+    /// A batch of `calls` calls, the `turn`th of many.
+    pub fn batch(&self, turn: usize, calls: usize) -> Calls {
+        (turn * calls..(turn + 1) * calls).map(|call| (self.setup.tool(call), self.setup.arguments())).collect()
     }
 
     /// A task per call, each with a deadline and a cancel token; results in call order.
@@ -72,14 +75,35 @@ impl Baseline {
     }
 }
 
-impl Default for Baseline {
-    fn default() -> Self {
-        Self::new()
+fn handler(work: Work, answer: String) -> Handler {
+    match work {
+        Work::Nothing => Arc::new(move |_arguments| Box::pin(std::future::ready(answer.clone()))),
+        Work::Yield => Arc::new(move |_arguments| {
+            let answer = answer.clone();
+            Box::pin(async move {
+                tokio::task::yield_now().await;
+                answer
+            })
+        }),
+        Work::Sleep(time) => Arc::new(move |_arguments| {
+            let answer = answer.clone();
+            Box::pin(async move {
+                tokio::time::sleep(time).await;
+                answer
+            })
+        }),
+        Work::Compute(time) => Arc::new(move |_arguments| {
+            let answer = answer.clone();
+            Box::pin(async move {
+                compute(time);
+                answer
+            })
+        }),
     }
 }
 
 impl std::fmt::Debug for Baseline {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Baseline").field("handlers", &self.handlers.len()).finish()
+        f.debug_struct("Baseline").field("handlers", &self.handlers.len()).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toolyard::{DenyRule, Policy, SceneRule, ToolExecutionContext, ToolNames, UsageLimit, UsagePer};
 
-use crate::tool_names;
+use crate::Setup;
 
 /// A member of a group, under a tenant.
 pub fn caller() -> ToolExecutionContext {
@@ -20,10 +20,10 @@ pub fn caller() -> ToolExecutionContext {
     }
 }
 
-/// A list of tools for the caller's role, a rule against others, a rule for the caller's scene.
-pub fn rules() -> Policy {
+/// A list of the setup's tools for the caller's role, a rule against others, a rule for the caller's scene.
+pub fn rules(setup: &Setup) -> Policy {
     let mut policy = Policy::default();
-    let tools: Vec<String> = tool_names().flat_map(|(_, tools)| tools).collect();
+    let tools: Vec<String> = (0..setup.tools).map(|number| setup.tool(number)).collect();
     policy.roles.insert("member".into(), ToolNames::new(tools.iter().map(String::as_str)));
     let mut denied = DenyRule::new(ToolNames::new(["p9.*"]));
     denied.role = Some("member".into());

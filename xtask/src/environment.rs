@@ -92,7 +92,7 @@ fn check_programs() -> Result<(), String> {
 }
 
 /// Only as root, and only where apt is.
-fn install_debian_package(package: &str) -> Result<(), String> {
+pub(crate) fn install_debian_package(package: &str) -> Result<(), String> {
     say(&format!("== set up: Debian package {package}"));
     run(Command::new("apt-get").args(["update", "-qq"]))
         .and_then(|()| run(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends", package])))
