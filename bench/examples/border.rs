@@ -4,7 +4,7 @@
 //!
 //! Instructions do not depend on what else the machine does. The difference between two runs of different lengths, divided
 //! by the difference in rounds, is what one reply of 16 calls costs.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on has failed")]
 
 use std::hint::black_box;
 
@@ -26,7 +26,6 @@ fn main() {
     let limits = Limits::default();
     let answer =
         JsonText::parse(r#"{"content": [{"type": "text", "text": "1. One\n2. Two"}], "isError": false}"#).unwrap();
-    let started = std::time::Instant::now();
     for _ in 0..rounds {
         match work.as_str() {
             "json" => drop(black_box(serde_json::from_slice::<Value>(black_box(reply.as_bytes())).unwrap())),
@@ -41,5 +40,4 @@ fn main() {
             other => panic!("there is no work `{other}`"),
         }
     }
-    println!("{work} {dialect}: {} ns a call", started.elapsed().as_nanos() / (rounds * border::CALLS) as u128);
 }

@@ -110,5 +110,6 @@ impl Load {
     }
 }
 
-#[cfg(all(test, feature = "paused-time"))]
+#[cfg(test)]
+#[cfg(feature = "paused-time")]
 mod tests;
