@@ -122,9 +122,10 @@ impl<'a> Frame<'a> {
 
     /// Whether there is such a file in the engine. dhat leaves out all but the last folders.
     fn is_of_engine(&self) -> bool {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let engine = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine");
         let file = self.line.rsplit_once(':').map_or(self.line, |(file, _line)| file);
-        ["", "engine", "engine/src"].iter().any(|folder| root.join(folder).join(file).is_file())
+        let file = file.strip_prefix("engine/").unwrap_or(file);
+        engine.join(file).is_file() || engine.join("src").join(file).is_file()
     }
 }
 
@@ -137,7 +138,7 @@ fn short(name: &str) -> String {
         if is_of_path(c) {
             path.push(c);
         } else {
-            short.push_str(path.rsplit("::").next().unwrap_or_default());
+            short.push_str(path.rsplit("::").find(|part| !part.is_empty()).unwrap_or_default());
             path.clear();
             short.push(c);
         }
