@@ -13,7 +13,7 @@ use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 use tokio::runtime::{Builder, Runtime};
 use toolyard::{BatchOutcome, Dialect, ExecutionClass, MessageOptions, Policy, ToolBatch};
-use toolyard_bench::{BASE_CALLS, Engine, Recorder, Setup, caller, openai_reply, rules, usage};
+use toolyard_bench::{BASE_CALLS, Engine, Setup, caller, install_recorder, openai_reply, rules, usage};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -84,7 +84,7 @@ type Rules = fn(&Setup) -> Policy;
 /// An engine that has run for a while, and batches; in a session and under a policy, if there is one.
 fn ready(class: ExecutionClass, policy: Option<Rules>) -> Ready {
     let runtime = runtime();
-    Recorder::install();
+    install_recorder();
     let setup = setup(class);
     let policy = policy.map(|policy| policy(&setup));
     let mut engine = runtime.block_on(Engine::start(setup));

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use toolyard::ExecutionClass;
-use toolyard_bench::{BASE_CALLS, Recorder};
+use toolyard_bench::{BASE_CALLS, install_recorder};
 
 use calls::OfCalls;
 
@@ -32,12 +32,11 @@ struct Counted {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let recorder = Recorder::install();
+    install_recorder();
     let engine_bytes = idle::engine(&runtime);
     let mut calls = Vec::new();
     for (name, class) in CLASSES {
         calls.push(calls::count(&runtime, name, class)?);
-        recorder.run_upkeep();
     }
     let counted = Counted { calls, engine_bytes, session_bytes: idle::session(&runtime) };
     let mut out = std::io::stdout().lock();

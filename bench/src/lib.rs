@@ -15,7 +15,7 @@ mod work;
 
 pub use baseline::{Baseline, Calls};
 pub use engine::Engine;
-pub use metrics::Recorder;
+pub use metrics::install_recorder;
 pub use policy::{caller, rules, usage};
 pub use reply::openai_reply;
 pub use setup::Setup;

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolyard::ExecutionClass;
-use toolyard_bench::Recorder;
+use toolyard_bench::install_recorder;
 
 use protocol::Request;
 use run::Worker;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The harness compares peaks of memory, and huge pages would show two megabytes where some kilobytes are in use.
     #[cfg(target_os = "linux")]
     rustix::thread::disable_transparent_huge_pages(true)?;
-    let recorder = Recorder::install();
+    install_recorder();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
     let worker = Arc::new(runtime.block_on(Worker::start(class))?);
     say(&greeting(class))?;
@@ -51,7 +51,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string()));
         say(&answer.unwrap_or_else(|error| json!({"ok": false, "error": error})))?;
         worker.publish_metrics();
-        recorder.run_upkeep();
     }
     Ok(())
 }

@@ -17,17 +17,13 @@ mod scene;
 mod wait;
 
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
-use toolyard_bench::Recorder;
+use toolyard_bench::install_recorder;
 
 use report::Report;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// The recorder, once there is one.
-static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
 /// What was asked for.
 #[derive(Debug, Default)]
@@ -67,7 +63,7 @@ fn main() -> ExitCode {
     if options.wants("alone") {
         alone::alone(&mut report, rounds);
     }
-    RECORDER.get_or_init(Recorder::install);
+    install_recorder();
     for (name, part) in PARTS {
         if options.wants(name) {
             part(&mut report, rounds);

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use toolyard::ToolRegistry;
-use toolyard_bench::{Engine, Load, Recorder, Setup, Spent, Timed};
+use toolyard_bench::{Engine, Load, Setup, Spent, Timed};
 
-use crate::RECORDER;
 use crate::race::{Lane, Samples, race};
 
 /// A runtime and the engines on it.
@@ -52,9 +51,6 @@ impl Scene {
 
     /// Runs the subjects in turn; between rounds it does what the daemon does every few seconds.
     pub(crate) fn race<const N: usize>(&self, rounds: usize, lanes: [Lane<'_>; N]) -> [Samples; N] {
-        race(rounds, lanes, || {
-            self.started.borrow().iter().for_each(ToolRegistry::publish_metrics);
-            RECORDER.get().into_iter().for_each(Recorder::run_upkeep);
-        })
+        race(rounds, lanes, || self.started.borrow().iter().for_each(ToolRegistry::publish_metrics))
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use toolyard::ExecutionClass;
-use toolyard_bench::{BASE_CALLS, Load, Recorder, Setup, Work};
+use toolyard_bench::{BASE_CALLS, Load, Setup, Work, install_recorder};
 
 use crate::subjects::{Scene, Subjects};
 
@@ -22,7 +22,8 @@ const HANDLERS: [(&str, Work); 4] = [
 
 /// Every axis.
 pub(crate) fn axes(criterion: &mut Criterion) {
-    let scene = Scene::new(Recorder::install());
+    install_recorder();
+    let scene = Scene::new();
     let base = scene.subjects(&base());
     for calls in BATCH_SIZES {
         measure(criterion, &scene, &base, "batch", calls, Load::new(1, calls));
@@ -72,11 +73,7 @@ fn measure(
     group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
     for (name, subject) in subjects.all() {
         group.bench_function(BenchmarkId::new(name, &value), |bencher| {
-            bencher.iter_custom(|samples| {
-                let spent = (0..samples).map(|_| subject.time(&scene.runtime, load).wall).sum();
-                scene.run_upkeep();
-                spent
-            });
+            bencher.iter_custom(|samples| (0..samples).map(|_| subject.time(&scene.runtime, load).wall).sum());
         });
     }
 }

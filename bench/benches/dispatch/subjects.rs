@@ -2,14 +2,13 @@
 
 use tokio::runtime::{Builder, Runtime};
 use toolyard::ExecutionClass;
-use toolyard_bench::{Baseline, Engine, Floor, Recorder, Setup, Started, Timed, Tokio};
+use toolyard_bench::{Baseline, Engine, Floor, Setup, Started, Timed, Tokio};
 
 const WORKERS: usize = 2;
 
-/// The runtime, and the recorder of all engines.
+/// The runtime of all subjects.
 pub(crate) struct Scene {
     pub(crate) runtime: Runtime,
-    recorder: Recorder,
 }
 
 /// Everything that runs the same batches.
@@ -24,8 +23,8 @@ pub(crate) struct Subjects {
 // === impl Scene ===
 
 impl Scene {
-    pub(crate) fn new(recorder: Recorder) -> Self {
-        Self { runtime: Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().unwrap(), recorder }
+    pub(crate) fn new() -> Self {
+        Self { runtime: Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().unwrap() }
     }
 
     /// All that the setup describes; its class is each subject's own.
@@ -37,11 +36,6 @@ impl Scene {
             inline: engine(ExecutionClass::Inline),
             task: engine(ExecutionClass::Task),
         }
-    }
-
-    /// What the exporter does every few seconds in the daemon.
-    pub(crate) fn run_upkeep(&self) {
-        self.recorder.run_upkeep();
     }
 }
 

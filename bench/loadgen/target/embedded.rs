@@ -3,19 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use tokio_util::task::AbortOnDropHandle;
 use toolyard::{
-    BatchOutcome, CallId, FunctionProvider, LATENCY_BUCKETS_SECONDS, Limits, ProviderSettings, RawArguments,
-    SessionKey, ToolBatch, ToolCall, ToolExecutionContext, ToolRegistry,
+    BatchOutcome, CallId, FunctionProvider, Limits, ProviderSettings, RawArguments, SessionKey, ToolBatch, ToolCall,
+    ToolExecutionContext, ToolRegistry,
 };
+use toolyard_bench::install_recorder;
 
 use super::script::function_tool;
 use super::{CallEnd, Callee, Loss, TargetError, Work, call_id, callees};
 use crate::scenario::{EmbeddedMode, Scenario, Tool};
-
-/// How often the exporter's buckets are drained, as the daemon does.
-const UPKEEP: Duration = Duration::from_secs(5);
 
 /// The engine in this process.
 #[derive(Debug)]
@@ -29,16 +25,13 @@ pub(crate) struct Embedded {
     keys: Vec<SessionKey>,
     unnamed: Arc<ToolExecutionContext>,
     deadline: Duration,
-    _upkeep: Option<AbortOnDropHandle<()>>,
 }
 
 // === impl Embedded ===
 
 impl Embedded {
     pub(super) async fn start(scenario: &Scenario) -> Result<Self, TargetError> {
-        // A second engine in one process, as in tests, counts with the first.
-        let recorder = PrometheusBuilder::new().set_buckets(&LATENCY_BUCKETS_SECONDS);
-        let metrics = recorder.and_then(PrometheusBuilder::install_recorder).ok();
+        install_recorder();
         let mut limits = Limits::default();
         limits.max_batch_calls = limits.max_batch_calls.max(scenario.max_calls());
         limits.max_in_flight = 16 << 20;
@@ -62,7 +55,6 @@ impl Embedded {
             keys: keys.collect(),
             unnamed: Arc::default(),
             deadline: scenario.load.deadline(),
-            _upkeep: metrics.map(|metrics| AbortOnDropHandle::new(tokio::spawn(upkeep(metrics)))),
         })
     }
 
@@ -121,12 +113,4 @@ fn by_provider(tools: &[Tool]) -> Vec<(&str, Vec<&Tool>)> {
         }
     }
     providers
-}
-
-async fn upkeep(metrics: PrometheusHandle) {
-    let mut ticks = tokio::time::interval(UPKEEP);
-    loop {
-        ticks.tick().await;
-        metrics.run_upkeep();
-    }
 }
