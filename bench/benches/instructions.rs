@@ -24,9 +24,6 @@ const WARM_UP: usize = 20;
 const BATCHES: usize = 125;
 const CALLS: u64 = (BATCHES * BASE_CALLS) as u64;
 
-/// A bound that stands until the first counts of CI are in.
-const UNSET: u64 = 1_000_000;
-
 /// Batches that are ready to run.
 struct Ready {
     runtime: Runtime,
@@ -41,12 +38,12 @@ struct Answered {
 }
 
 #[library_benchmark]
-#[bench::io(args = (ExecutionClass::Io, None), setup = ready, config = at_most(UNSET))]
-#[bench::inline(args = (ExecutionClass::Inline, None), setup = ready, config = at_most(UNSET))]
-#[bench::task(args = (ExecutionClass::Task, None), setup = ready, config = at_most(UNSET))]
-#[bench::session(args = (ExecutionClass::Io, Some(no_rules)), setup = ready, config = at_most(UNSET))]
-#[bench::policy(args = (ExecutionClass::Io, Some(rules)), setup = ready, config = at_most(UNSET))]
-#[bench::usage(args = (ExecutionClass::Io, Some(limits)), setup = ready, config = at_most(UNSET))]
+#[bench::io(args = (ExecutionClass::Io, None), setup = ready, config = at_most(9_300))]
+#[bench::inline(args = (ExecutionClass::Inline, None), setup = ready, config = at_most(9_300))]
+#[bench::task(args = (ExecutionClass::Task, None), setup = ready, config = at_most(13_250))]
+#[bench::session(args = (ExecutionClass::Io, Some(no_rules)), setup = ready, config = at_most(9_480))]
+#[bench::policy(args = (ExecutionClass::Io, Some(rules)), setup = ready, config = at_most(10_380))]
+#[bench::usage(args = (ExecutionClass::Io, Some(limits)), setup = ready, config = at_most(10_720))]
 fn dispatch(ready: Ready) -> Ready {
     let Ready { runtime, engine, mut batches } = ready;
     runtime.block_on(async {
@@ -58,7 +55,7 @@ fn dispatch(ready: Ready) -> Ready {
 }
 
 #[library_benchmark]
-#[bench::openai(setup = answered, config = at_most(UNSET))]
+#[bench::openai(setup = answered, config = at_most(53_200))]
 fn parse_and_render(answered: Answered) -> Answered {
     for _ in 0..BATCHES {
         black_box(Dialect::OpenAiChat.parse(black_box(&answered.reply)).unwrap());
