@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::environment::{Environment, install_debian_package};
-use crate::steps::{cargo, run, say, step};
+use crate::steps::{PAUSED, cargo, run, say, step};
 
 /// What makes valgrind run a bench; its version has to be that of the library in Cargo.lock.
 const RUNNER: &str = "gungraun-runner";
@@ -20,7 +20,9 @@ pub(crate) fn count(environment: &Environment) -> Result<(), String> {
         install_debian_package("valgrind")?;
     }
     let runner = install_runner(environment)?;
-    let bench = ["bench", "--workspace", "--bench", "instructions", "--profile", "ci", "--locked"];
+    // With the features of the tests, so that what they are made of is not built anew.
+    let bench =
+        ["bench", "--workspace", "--features", PAUSED, "--bench", "instructions", "--profile", "ci", "--locked"];
     step("instructions of a call", cargo(environment, &bench).env("GUNGRAUN_RUNNER", runner))
 }
 

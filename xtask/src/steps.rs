@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::environment::Environment;
 
 /// Tests that stop the clock, which benches must be built without.
-const PAUSED: &str = "toolyard-bench/paused-time";
+pub(crate) const PAUSED: &str = "toolyard-bench/paused-time";
 
 /// Every check and every test.
 pub(crate) fn test(environment: &Environment) -> Result<(), String> {
