@@ -38,12 +38,12 @@ struct Answered {
 }
 
 #[library_benchmark]
-#[bench::io(args = (ExecutionClass::Io, None), setup = ready, config = at_most(9_300))]
-#[bench::inline(args = (ExecutionClass::Inline, None), setup = ready, config = at_most(9_300))]
-#[bench::task(args = (ExecutionClass::Task, None), setup = ready, config = at_most(13_250))]
-#[bench::session(args = (ExecutionClass::Io, Some(no_rules)), setup = ready, config = at_most(9_480))]
-#[bench::policy(args = (ExecutionClass::Io, Some(rules)), setup = ready, config = at_most(10_380))]
-#[bench::usage(args = (ExecutionClass::Io, Some(limits)), setup = ready, config = at_most(10_720))]
+#[bench::io(args = (ExecutionClass::Io, None), setup = ready, config = at_most(4_930))]
+#[bench::inline(args = (ExecutionClass::Inline, None), setup = ready, config = at_most(4_930))]
+#[bench::task(args = (ExecutionClass::Task, None), setup = ready, config = at_most(8_380))]
+#[bench::session(args = (ExecutionClass::Io, Some(no_rules)), setup = ready, config = at_most(5_100))]
+#[bench::policy(args = (ExecutionClass::Io, Some(rules)), setup = ready, config = at_most(5_470))]
+#[bench::usage(args = (ExecutionClass::Io, Some(limits)), setup = ready, config = at_most(5_850))]
 fn dispatch(ready: Ready) -> Ready {
     let Ready { runtime, engine, mut batches } = ready;
     runtime.block_on(async {
@@ -55,7 +55,7 @@ fn dispatch(ready: Ready) -> Ready {
 }
 
 #[library_benchmark]
-#[bench::openai(setup = answered, config = at_most(53_200))]
+#[bench::openai(setup = answered, config = at_most(14_520))]
 fn parse_and_render(answered: Answered) -> Answered {
     for _ in 0..BATCHES {
         black_box(Dialect::OpenAiChat.parse(black_box(&answered.reply)).unwrap());
